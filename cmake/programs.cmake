@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# The two programs, the data that they carry, and the tests that need them.
+
+# embed(TARGET NAME FILES...): compiles files into a table whet::embedded_NAME() of {path, contents} (src/base/embedded.h).
+add_executable(embed ${CMAKE_SOURCE_DIR}/tools/embed.cc)
+set_target_properties(embed PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tools)
+function(whet_embed target name base)
+  set(out ${CMAKE_BINARY_DIR}/embedded/${name}.cc)
+  add_custom_command(OUTPUT ${out}
+    COMMAND embed ${name} ${base} ${out} ${ARGN}
+    DEPENDS embed ${ARGN}
+    COMMENT "embedding ${name}")
+  target_sources(${target} PRIVATE ${out})
+endfunction()
+
+file(GLOB_RECURSE task_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tasks ${CMAKE_SOURCE_DIR}/tasks/*)
+list(TRANSFORM task_files PREPEND ${CMAKE_SOURCE_DIR}/tasks/)
+
+if(EXISTS ${CMAKE_SOURCE_DIR}/src/face/cli/main.cc)
+  add_executable(whet ${CMAKE_SOURCE_DIR}/src/face/cli/main.cc)
+  target_link_libraries(whet PRIVATE whet_face_cli)
+  whet_embed(whet tasks ${CMAKE_SOURCE_DIR}/tasks ${task_files})
+endif()
+if(EXISTS ${CMAKE_SOURCE_DIR}/src/truth/worker/main.cc)
+  add_executable(whet-worker ${CMAKE_SOURCE_DIR}/src/truth/worker/main.cc)
+  target_link_libraries(whet-worker PRIVATE whet_truth_worker)
+  whet_embed(whet-worker abi ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/include/whet/candidate.h)
+endif()
+foreach(folder tests fuzz bench)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${folder}/CMakeLists.txt)
+    add_subdirectory(${folder})
+  endif()
+endforeach()

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/definition.h"
+#include "record/solution.h"
+#include "record/workload.h"
+
+namespace whet {
+
+struct Goal {
+  std::string metric = "geomean_vs_fastest";  // or geomean_vs:BASELINE
+  double value = 1.0;
+  bool operator==(const Goal&) const = default;
+};
+
+// The declared values of an axis or scalar from which hidden workloads are drawn: a list, or an interval with a step.
+struct Range {
+  std::vector<double> values;  // non-empty: exactly these
+  double min = 0, max = 0, step = 1;
+  bool operator==(const Range&) const = default;
+};
+
+struct Task {
+  std::string name, title;
+  std::string target = "cpu";                         // cpu or cuda
+  std::vector<Definition> definitions;
+  std::vector<Workload> workloads;                    // all, in file order
+  std::map<std::string, std::string> sets;            // set name -> description; membership is Workload.sets
+  std::string reference;                              // names of Solutions
+  std::vector<std::string> baselines;
+  std::string start;
+  std::map<std::string, Solution> solutions;          // by folder name
+  std::vector<std::string> editable;                  // globs below the candidate's folder
+  Goal goal;
+  std::vector<std::string> rules;
+  std::map<std::string, Range> ranges;                // axis or scalar name -> range
+  bool operator==(const Task&) const = default;
+
+  const Definition* definition(std::string_view name) const;
+  const Workload* workload(std::string_view name) const;
+  std::vector<const Workload*> set(std::string_view name) const;  // empty when unknown
+};
+
+}  // namespace whet

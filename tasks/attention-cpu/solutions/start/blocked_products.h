@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two products of `blocked`, both with one query row per vector lane, so that neither needs a horizontal sum:
+//
+//   scores[key][row]  = sum over d   of K[key][d]   * Q'[d][row]       (K is read where it lies, one broadcast a step)
+//   out[d][row]       = sum over key of V[key][d]   * P[key][row]
+//
+// A `Cell` is what one step multiplies: a float, or a pair of bfloat16. NV vectors wide, MR rows high: MR * NV
+// accumulators stay in registers; 16 of them hide the latency of the multiply-add.
+#pragma once
+
+#include "simd.h"
+
+namespace start {
+
+struct FloatCell {
+  using Cell = float;
+  static vf broadcast(const Cell* p) { return vset(*p); }
+  static vf load(const Cell* p) { return vload(p); }
+  static vf multiply_add(vf a, vf b, vf c) { return vfma(a, b, c); }
+};
+
+#if defined(START_BF16_DOT)
+struct PairCell {
+  using Cell = std::uint32_t;
+  static __m512bh broadcast(const Cell* p) { return (__m512bh)_mm512_set1_epi32(static_cast<int>(*p)); }
+  static __m512bh load(const Cell* p) { return (__m512bh)_mm512_loadu_si512(p); }
+  static vf multiply_add(__m512bh a, __m512bh b, vf c) { return _mm512_dpbf16_ps(c, a, b); }
+};
+#endif
+
+// scores[r][.] = factor * sum over i < steps of keys[r * key_stride + i] * q[i][.] for MR keys; raises `top`.
+template <class Op, int NV, int MR>
+inline void score_rows(const typename Op::Cell* keys, std::ptrdiff_t key_stride, const typename Op::Cell* q, int steps,
+                       float factor, float* scores, vf (&top)[NV]) {
+  constexpr int W = NV * kLanes;
+  vf acc[MR][NV];
+  for (int r = 0; r < MR; ++r) {
+    for (int c = 0; c < NV; ++c) acc[r][c] = vset(0);
+  }
+  for (int i = 0; i < steps; ++i) {
+    decltype(Op::load(q)) b[NV];
+    for (int c = 0; c < NV; ++c) b[c] = Op::load(q + i * W + c * kLanes);
+    for (int r = 0; r < MR; ++r) {
+      const auto a = Op::broadcast(keys + r * key_stride + i);
+      for (int c = 0; c < NV; ++c) acc[r][c] = Op::multiply_add(a, b[c], acc[r][c]);
+    }
+  }
+  for (int r = 0; r < MR; ++r) {
+    for (int c = 0; c < NV; ++c) {
+      acc[r][c] *= vset(factor);
+      vstore(scores + r * W + c * kLanes, acc[r][c]);
+      top[c] = vmax(top[c], acc[r][c]);
+    }
+  }
+}
+
+// out[r][.] = alpha * out[r][.] + sum over i < steps of values[i * value_stride + r] * p[i][.] for MR rows d.
+template <class Op, int NV, int MR>
+inline void value_rows(const typename Op::Cell* values, std::ptrdiff_t value_stride, const typename Op::Cell* p, int steps,
+                       const vf (&alpha)[NV], float* out) {
+  constexpr int W = NV * kLanes;
+  vf acc[MR][NV];
+  for (int r = 0; r < MR; ++r) {
+    for (int c = 0; c < NV; ++c) acc[r][c] = vload(out + r * W + c * kLanes) * alpha[c];
+  }
+  for (int i = 0; i < steps; ++i) {
+    decltype(Op::load(p)) b[NV];
+    for (int c = 0; c < NV; ++c) b[c] = Op::load(p + i * W + c * kLanes);
+    for (int r = 0; r < MR; ++r) {
+      const auto a = Op::broadcast(values + i * value_stride + r);
+      for (int c = 0; c < NV; ++c) acc[r][c] = Op::multiply_add(a, b[c], acc[r][c]);
+    }
+  }
+  for (int r = 0; r < MR; ++r) {
+    for (int c = 0; c < NV; ++c) vstore(out + r * W + c * kLanes, acc[r][c]);
+  }
+}
+
+template <int NV>
+inline constexpr int kRowsHigh = NV >= 4 ? 4 : kLanes == 16 ? 8 : 4;
+
+}  // namespace start

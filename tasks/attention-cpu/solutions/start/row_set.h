@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A few query rows that read the same keys, with the running state of their online softmax: the core of `vectorised`
+// (one row) and `split` (all rows of a key head). The vectors lie along the head.
+#pragma once
+
+#include "exp.h"
+#include "families.h"
+
+namespace start {
+
+// What a row leaves when it has seen some of its keys: sums relative to 2^top.
+struct Partial {
+  float top;
+  float sum;
+};
+
+template <class T>
+class RowSet {
+ public:
+#if defined(START_BF16_DOT)
+  static constexpr bool kPairs = sizeof(T) == 2;
+#else
+  static constexpr bool kPairs = false;
+#endif
+  using Query = std::conditional_t<kPairs, Bf16, float>;  // pairs are multiplied as they are, floats carry the scale
+  static constexpr int kStep = kPairs ? 2 * kLanes : kLanes;
+
+  static int padded(const Problem& p) { return static_cast<int>((p.head_dim + 31) / 32 * 32); }
+  static std::size_t bytes(const Problem& p, std::int64_t rows, int block) {
+    return static_cast<std::size_t>(rows) * (static_cast<std::size_t>(padded(p)) * 8 + sizeof(Partial) + 8 +
+                                             4 * static_cast<std::size_t>(block)) + 6 * 64;
+  }
+
+  // `block` is the most keys that see() is given at once, a multiple of 16.
+  RowSet(const Problem& p, int rows, int block, char*& memory)
+      : p_(p), dim_(static_cast<int>(p.head_dim)), padded_(padded(p)), block_(block),
+        key_stride_(p.kv_heads * p.head_dim) {
+    const std::size_t n = static_cast<std::size_t>(rows), wide = n * static_cast<std::size_t>(padded_);
+    query_ = aligned_take<Query>(memory, wide);
+    out_ = aligned_take<float>(memory, wide);
+    state_ = aligned_take<Partial>(memory, n);
+    first_ = aligned_take<int>(memory, n);
+    end_ = aligned_take<int>(memory, n);
+    scores_ = aligned_take<float>(memory, n * static_cast<std::size_t>(block));
+  }
+
+  // Row `r` becomes query row i of head h.
+  void load(int r, std::int64_t b, std::int64_t i, std::int64_t h) {
+    const T* q = static_cast<const T*>(p_.q) + ((b * p_.q_len + i) * p_.q_heads + h) * dim_;
+    Query* to = query_ + static_cast<std::ptrdiff_t>(r) * padded_;
+    for (int d = 0; d < dim_; ++d) {
+      if constexpr (kPairs) {
+        to[d] = q[d];
+      } else {
+        to[d] = widen(q[d]) * (p_.scale * kLog2e);
+      }
+    }
+    for (int d = dim_; d < padded_; ++d) to[d] = Query{};
+    for (int d = 0; d < padded_; d += kLanes) vstore(out_ + r * padded_ + d, vset(0));
+    state_[r] = {kNoMax, 0};
+    first_[r] = p_.first_key(i);
+    end_[r] = p_.end_key(i);
+  }
+
+  int first_key(int r) const { return first_[r]; }
+  int end_key(int r) const { return end_[r]; }
+
+  // Rows [row, row + rows) see keys [j, j + n) of head kv_head, and of those the ones that their masks leave. Rows of keys
+  // `ahead` further on are fetched, where they lie before key `end`.
+  void see(int row, int rows, std::int64_t b, std::int64_t kv_head, int j, int n, int ahead, int end) {
+    const std::ptrdiff_t at = (b * p_.kv_len + j) * key_stride_ + kv_head * dim_;
+    const T* k = static_cast<const T*>(p_.k) + at;
+    const T* v = static_cast<const T*>(p_.v) + at;
+    if (ahead > 0) fetch(k, v, ahead, std::min(n, end - ahead - j));
+    score(row, rows, k, n);
+    float alpha[kTogether];
+    for (int r = row; r < row + rows;) {
+      const int together = row + rows - r >= kTogether ? kTogether : row + rows - r >= 2 ? 2 : 1;
+      for (int i = 0; i < together; ++i) alpha[i] = weigh(r + i, j, n);
+      if (together == kTogether) {
+        accumulate<kTogether>(r, v, n, alpha);
+      } else if (together == 2) {
+        accumulate<2>(r, v, n, alpha);
+      } else {
+        accumulate<1>(r, v, n, alpha);
+      }
+      r += together;
+    }
+  }
+
+  Partial partial(int r) const { return state_[r]; }
+  const float* out(int r) const { return out_ + static_cast<std::ptrdiff_t>(r) * padded_; }
+
+ private:
+  static constexpr int kTogether = 4;  // rows that share a read of V
+
+  void fetch(const T* k, const T* v, int ahead, int n) const {
+    const int bytes = dim_ * static_cast<int>(sizeof(T));
+    for (int i = 0; i < n; ++i) {
+      const char* kk = reinterpret_cast<const char*>(k + (ahead + i) * key_stride_);
+      const char* vv = reinterpret_cast<const char*>(v + (ahead + i) * key_stride_);
+      for (int at = 0; at < bytes; at += 64) {
+        __builtin_prefetch(kk + at);
+        __builtin_prefetch(vv + at);
+      }
+    }
+  }
+
+  void score(int row, int rows, const T* k, int n) {
+    for (int i = 0; i < n; i += 8) {
+      // The last eight are moved back over keys that were done; fewer than eight repeat the last one.
+      if (i + 8 > n && n >= 8) i = n - 8;
+      const T* key[8];
+      for (int e = 0; e < 8; ++e) key[e] = k + std::min(i + e, n - 1) * key_stride_;
+      int r = row;
+      for (; r + 2 <= row + rows; r += 2) dots<2>(r, key, i);
+      if (r < row + rows) dots<1>(r, key, i);
+    }
+  }
+
+#if defined(START_BF16_DOT)
+  static __m512bh load_pairs(const Bf16* p, int n) {
+    const __mmask32 in = n >= 32 ? ~0u : (1u << n) - 1;
+    return (__m512bh)_mm512_maskz_loadu_epi16(in, p);
+  }
+#endif
+
+  // scores_[r][i .. i+8) of R rows against eight keys.
+  template <int R>
+  void dots(int row, const T* const (&key)[8], int i) {
+    vf acc[R][8];
+    for (int r = 0; r < R; ++r) {
+      for (int e = 0; e < 8; ++e) acc[r][e] = vset(0);
+    }
+    const Query* q = query_ + static_cast<std::ptrdiff_t>(row) * padded_;
+    int d = 0;
+    for (; d + kStep <= dim_; d += kStep) step<R, true>(q, key, d, acc);
+    if (d < dim_) step<R, false>(q, key, d, acc);
+    for (int r = 0; r < R; ++r) {
+      float* to = scores_ + (row + r) * block_ + i;
+      hsum8(acc[r], to);
+      if constexpr (kPairs) {
+        for (int e = 0; e < 8; ++e) to[e] *= p_.scale * kLog2e;
+      }
+    }
+  }
+
+  template <int R, bool Full>
+  void step(const Query* q, const T* const (&key)[8], int d, vf (&acc)[R][8]) const {
+    if constexpr (kPairs) {
+#if defined(START_BF16_DOT)
+      __m512bh x[R];
+      for (int r = 0; r < R; ++r) x[r] = (__m512bh)_mm512_loadu_si512(q + r * padded_ + d);
+      for (int e = 0; e < 8; ++e) {
+        const __m512bh k = Full ? (__m512bh)_mm512_loadu_si512(key[e] + d) : load_pairs(key[e] + d, dim_ - d);
+        for (int r = 0; r < R; ++r) acc[r][e] = _mm512_dpbf16_ps(acc[r][e], x[r], k);
+      }
+#endif
+    } else {
+      vf x[R];
+      for (int r = 0; r < R; ++r) x[r] = vload(q + r * padded_ + d);
+      for (int e = 0; e < 8; ++e) {
+        const vf k = Full ? vload(key[e] + d) : vload_part(key[e] + d, dim_ - d);
+        for (int r = 0; r < R; ++r) acc[r][e] = vfma(x[r], k, acc[r][e]);
+      }
+    }
+  }
+
+  // scores_[r] becomes weights; returns the factor of what was summed before.
+  float weigh(int r, int j, int n) {
+    float* s = scores_ + r * block_;
+    const int lo = std::max(first_[r] - j, 0), hi = std::min(end_[r] - j, n);
+    vf top = vset(kNoMax);
+    for (int i = 0; i < n; i += kLanes) {
+      vf x = vload(s + i);
+      if (i < lo || i + kLanes > hi) x = vkeep_range(x, i, lo, hi, -INFINITY);
+      vstore(s + i, x);
+      top = vmax(top, x);
+    }
+    const float new_top = std::max(state_[r].top, hmax(top));
+    vf sum = vset(0);
+    for (int i = 0; i < n; i += kLanes) {
+      const vf w = exp2_float(vload(s + i) - vset(new_top));
+      vstore(s + i, w);
+      sum += w;
+    }
+    float alpha[kLanes];
+    vstore(alpha, exp2_float(vset(state_[r].top - new_top)));
+    state_[r] = {new_top, state_[r].sum * alpha[0] + hsum(sum)};
+    return alpha[0];
+  }
+
+  // out_ = alpha * out_ + weights . V for R rows.
+  template <int R>
+  void accumulate(int row, const T* v, int n, const float* alpha) {
+    int d = 0;
+    for (; d + 4 * kLanes <= dim_; d += 4 * kLanes) columns<R, 4, true>(row, v, n, alpha, d);
+    for (; d + kLanes <= dim_; d += kLanes) columns<R, 1, true>(row, v, n, alpha, d);
+    if (d < dim_) columns<R, 1, false>(row, v, n, alpha, d);
+  }
+
+  template <int R, int C, bool Full>
+  void columns(int row, const T* v, int n, const float* alpha, int d) {
+    vf acc[R][C];
+    float* out = out_ + static_cast<std::ptrdiff_t>(row) * padded_ + d;
+    const float* w = scores_ + row * block_;
+    for (int r = 0; r < R; ++r) {
+      for (int c = 0; c < C; ++c) acc[r][c] = vload(out + r * padded_ + c * kLanes) * vset(alpha[r]);
+    }
+    for (int i = 0; i < n; ++i) {
+      vf x[C];
+      for (int c = 0; c < C; ++c) {
+        const T* at = v + i * key_stride_ + d + c * kLanes;
+        x[c] = Full ? vload(at) : vload_part(at, dim_ - d);
+      }
+      for (int r = 0; r < R; ++r) {
+        const vf a = vset(w[r * block_ + i]);
+        for (int c = 0; c < C; ++c) acc[r][c] = vfma(a, x[c], acc[r][c]);
+      }
+    }
+    for (int r = 0; r < R; ++r) {
+      for (int c = 0; c < C; ++c) vstore(out + r * padded_ + c * kLanes, acc[r][c]);
+    }
+  }
+
+  const Problem& p_;
+  const int dim_, padded_, block_;
+  const std::ptrdiff_t key_stride_;
+  Query* query_;
+  float* out_;
+  Partial* state_;
+  int *first_, *end_;
+  float* scores_;
+};
+
+// Writes x[0 .. head_dim) * factor as query row i of head h.
+template <class T>
+inline void store_row(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t h, const float* x, float factor) {
+  T* o = static_cast<T*>(p.o) + ((b * p.q_len + i) * p.q_heads + h) * p.head_dim;
+  const int dim = static_cast<int>(p.head_dim);
+  int d = 0;
+  for (; d + kLanes <= dim; d += kLanes) vstore(o + d, vload(x + d) * vset(factor));
+  for (; d < dim; ++d) put(o + d, x[d] * factor);
+}
+
+}  // namespace start

@@ -97,8 +97,15 @@ struct Evaluation {
   bool operator==(const Evaluation&) const = default;
 };
 
+// {"code": 300, "name": "wrong", "sentence": .., "evidence": ..}
+Json to_json(const Verdict& verdict);
+// Samples stand as one list per field and column. NaN and infinities are strings. Bytes that are not UTF-8 (a compiler's log, say) make
+// Json::dump() throw unless it is told to replace them.
 Json to_json(const Evaluation& evaluation);
 // Strict: what to_json wrote is read back equal. Anything else is an error that names the key.
 Expected<Evaluation> evaluation_from_json(const Json& json, const std::string& where);
+
+// The id that its contents give it: "e" and 16 hex digits, over everything but `id`.
+std::string evaluation_id(const Evaluation& evaluation);
 
 }  // namespace whet

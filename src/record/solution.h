@@ -22,11 +22,13 @@ struct Solution {
   std::vector<std::string> cflags, ld_flags;     // spec.compile_options
   std::vector<std::string> definitions;          // whet.definitions, or {definition}
   std::map<std::string, std::string> sources;    // path below the folder -> contents
+  std::string binding = "whet";                  // whet, tvm-ffi, torch; only the first can be judged from C++ or CUDA
+  bool destination_passing = true;               // run(inputs..., outputs...), as opposed to returning the outputs
   bool operator==(const Solution&) const = default;
 };
 
 // `files` is the Solution's folder: solution.json whose `sources` are globs ("*.cc", "kernels/*.h") below it, or FlashInfer's inlined
-// [{path, content}]. `where` names the folder in complaints.
+// [{path, content}]. `where` names the folder in complaints. Globs are those of record/glob.h.
 Solution solution_from_files(const std::map<std::string, std::string>& files, const std::string& where, std::vector<std::string>& complaints);
 
 // As FlashInfer Trace writes it, contents inlined; `definition` picks which of ours stands under their single key.

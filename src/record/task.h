@@ -18,7 +18,8 @@ struct Goal {
   bool operator==(const Goal&) const = default;
 };
 
-// The declared values of an axis or scalar from which hidden workloads are drawn: a list, or an interval with a step.
+// The declared values of an axis or scalar from which hidden workloads are drawn: a list (true is 1), or an interval with both ends and a step.
+// A step of 0 means every value of the interval: the default for scalars of a float dtype; 1 is the default for all others.
 struct Range {
   std::vector<double> values;  // non-empty: exactly these
   double min = 0, max = 0, step = 1;
@@ -39,6 +40,8 @@ struct Task {
   Goal goal;
   std::vector<std::string> rules;
   std::map<std::string, Range> ranges;                // axis or scalar name -> range
+  std::string tolerance_policy;                       // for people
+  std::map<Dtype, Tolerance> tolerance;               // what a workload without a tolerance of its own gets, by the output's dtype
   bool operator==(const Task&) const = default;
 
   const Definition* definition(std::string_view name) const;

@@ -14,7 +14,7 @@ namespace whet {
 // How the contents of one input are drawn. Values depend only on the draw's key, the tensor and the element's index.
 struct Recipe {
   enum class Kind { normal, uniform, constant, lengths, cumsum_of, page_permutation, index_below, planted };
-  Kind kind = Kind::normal;
+  Kind kind = Kind::normal;      // uniform on integers and bool: every integer of [low, high], both included
   double scale = 1;              // normal, planted: standard deviation
   double low = 0, high = 1;      // uniform
   double value = 0;              // constant
@@ -24,6 +24,8 @@ struct Recipe {
   int64_t peaks = 0;             // planted: heavy elements per row (of the last axis), at drawn positions, 8 x scale
   bool operator==(const Recipe&) const = default;
 };
+
+std::string_view name_of(Recipe::Kind kind);  // "page_permutation"
 
 struct InputSource {
   enum class Kind { random, scalar, safetensors };
@@ -59,8 +61,12 @@ struct Workload {
 };
 
 // Reads one line of workloads/*.jsonl ({"definition", "workload", "solution": null, "evaluation": null}) against its Definition.
-// Complaints as for definition_from_json; `file` carries the line ("workloads/a.jsonl:3").
-Workload workload_from_json(const Json& line, const Definition& definition, const std::string& file, std::vector<std::string>& complaints);
+// Complaints as for definition_from_json; `file` carries the line ("workloads/a.jsonl:3"). A workload that states no tolerance gets the loosest
+// of the `defaults` for its outputs' dtypes. Values: a scalar of a float dtype is held as double whatever its token; integer inputs that are
+// drawn need a recipe; the tensors of one workload take at most kMaxWorkloadBytes, so no product of extents overflows.
+inline constexpr int64_t kMaxWorkloadBytes = int64_t{64} << 30;
+Workload workload_from_json(const Json& line, const Definition& definition, const std::string& file, std::vector<std::string>& complaints,
+                            const std::map<Dtype, Tolerance>& defaults = {});
 Json to_json(const Workload& workload);
 
 }  // namespace whet

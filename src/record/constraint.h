@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace whet {
+
+// What a constraint says about some axis values.
+struct ConstraintResult {
+  enum class Kind {
+    holds,
+    violated,
+    note,       // beyond our subset (an attribute, a subscript, a call, a name that is no axis): kept as text
+    malformed,  // no expression
+    no_value,   // a division by zero, an overflow
+  };
+  Kind kind = Kind::note;
+  std::string why;  // for malformed and no_value
+};
+
+// Evaluates a Definition's constraint, a Python expression over axes: integers and numbers, + - * / // % **, unary + and -, comparisons (chained
+// ones too), and, or, not, parentheses, True, False.
+ConstraintResult evaluate_constraint(const std::string& text, const std::map<std::string, int64_t>& axes);
+
+}  // namespace whet

@@ -69,6 +69,37 @@ inline Doubles exp_of(Doubles x) {
   return (Doubles)((Longs)p + ((Longs)shifted << 52));  // times 2^n
 }
 
+/// Rows become columns.
+inline void transpose(Doubles (&v)[kLanes]) {
+#if defined(__AVX512F__)
+  Doubles pairs[8], quads[8];
+  for (int i = 0; i < 8; i += 2) {
+    pairs[i] = __builtin_shuffle(v[i], v[i + 1], Longs{0, 8, 2, 10, 4, 12, 6, 14});
+    pairs[i + 1] = __builtin_shuffle(v[i], v[i + 1], Longs{1, 9, 3, 11, 5, 13, 7, 15});
+  }
+  for (int i = 0; i < 8; i += 4) {
+    for (int j = 0; j < 2; ++j) {
+      quads[i + j] = __builtin_shuffle(pairs[i + j], pairs[i + j + 2], Longs{0, 1, 8, 9, 4, 5, 12, 13});
+      quads[i + j + 2] = __builtin_shuffle(pairs[i + j], pairs[i + j + 2], Longs{2, 3, 10, 11, 6, 7, 14, 15});
+    }
+  }
+  for (int i = 0; i < 4; ++i) {
+    v[i] = __builtin_shuffle(quads[i], quads[i + 4], Longs{0, 1, 2, 3, 8, 9, 10, 11});
+    v[i + 4] = __builtin_shuffle(quads[i], quads[i + 4], Longs{4, 5, 6, 7, 12, 13, 14, 15});
+  }
+#else
+  Doubles pairs[4];
+  for (int i = 0; i < 4; i += 2) {
+    pairs[i] = __builtin_shuffle(v[i], v[i + 1], Longs{0, 4, 2, 6});
+    pairs[i + 1] = __builtin_shuffle(v[i], v[i + 1], Longs{1, 5, 3, 7});
+  }
+  for (int i = 0; i < 2; ++i) {
+    v[i] = __builtin_shuffle(pairs[i], pairs[i + 2], Longs{0, 1, 4, 5});
+    v[i + 2] = __builtin_shuffle(pairs[i], pairs[i + 2], Longs{2, 3, 6, 7});
+  }
+#endif
+}
+
 /// Lane i of the result is the sum of the lanes of v[i].
 inline Doubles sums_of(const Doubles* v) {
 #if defined(__AVX512F__)

@@ -13,9 +13,10 @@ constexpr Index kRows = 64;   // rows of a task
 constexpr Index kKeys = 128;  // keys of a block
 static_assert(kRows % kTileRows == 0 && kKeys % kTileCols == 0);
 
-/// c[kTileRows][kTileCols] (+)= a[kTileRows][depth] . b[depth][kTileCols]; `b` is dense.
+/// c[kTileRows][kTileCols] (+)= a[kTileRows][depth] . b[depth][kTileCols]; `b` is dense. Inlined, its sums would not
+/// all stay in registers.
 template <bool kAccumulate>
-inline void multiply_tile(const double* a, Index a_stride, const double* b, Index depth, double* c, Index c_stride) {
+[[gnu::noinline]] void multiply_tile(const double* a, Index a_stride, const double* b, Index depth, double* c, Index c_stride) {
   Doubles sum[kTileRows][2];
   for (Index i = 0; i < kTileRows; ++i) {
     sum[i][0] = kAccumulate ? load(c + i * c_stride) : Doubles{};
@@ -51,25 +52,39 @@ struct Layout {
 /// Keys [j0, j0 + kKeys) of a head as panels [kKeys / kTileCols][dim][kTileCols]; what lies behind the end is zero.
 template <class T>
 void pack_keys(const Problem& p, const Layout& layout, const T* head, Index j0, double* out) {
-  for (Index j = j0; j < j0 + kKeys; j += kTileCols, out += layout.dim * kTileCols) {
-    for (Index t = 0; t < kTileCols; ++t) {
-      const Index filled = j + t < p.kv_len ? p.head_dim : 0;
-      const T* key = head + (j + t) * p.key_stride();
-      for (Index d = 0; d < filled; ++d) out[d * kTileCols + t] = widen(key[d]);
-      for (Index d = filled; d < layout.dim; ++d) out[d * kTileCols + t] = 0.0;
+  const Index keys = std::min(kKeys, p.kv_len - j0);
+  const Index whole_keys = keys / kLanes * kLanes;
+  const Index whole_dim = p.head_dim / kLanes * kLanes;
+  const auto place = [&](Index t, Index d) {
+    return out + (t / kTileCols * layout.dim + d) * kTileCols + t % kTileCols;
+  };
+  if (keys < kKeys || p.head_dim < layout.dim) std::fill(out, out + kKeys * layout.dim, 0.0);
+  for (Index t = 0; t < whole_keys; t += kLanes) {
+    const T* key = head + (j0 + t) * p.key_stride();
+    for (Index d = 0; d < whole_dim; d += kLanes) {
+      Doubles square[kLanes];
+      for (Index i = 0; i < kLanes; ++i) square[i] = load(key + i * p.key_stride() + d);
+      transpose(square);
+      for (Index i = 0; i < kLanes; ++i) store(place(t, d + i), square[i]);
     }
+  }
+  for (Index t = 0; t < keys; ++t) {
+    const T* key = head + (j0 + t) * p.key_stride();
+    for (Index d = t < whole_keys ? whole_dim : 0; d < p.head_dim; ++d) *place(t, d) = widen(key[d]);
   }
 }
 
 /// Values [j0, j0 + kKeys) of a head as panels [dim / kTileCols][kKeys][kTileCols].
 template <class T>
 void pack_values(const Problem& p, const Layout& layout, const T* head, Index j0, double* out) {
-  for (Index t = 0; t < kKeys; ++t) {
-    const Index filled = j0 + t < p.kv_len ? p.head_dim : 0;
+  const Index keys = std::min(kKeys, p.kv_len - j0);
+  const Index whole_dim = p.head_dim / kLanes * kLanes;
+  const auto place = [&](Index t, Index d) { return out + (d / kTileCols * kKeys + t) * kTileCols + d % kTileCols; };
+  if (keys < kKeys || p.head_dim < layout.dim) std::fill(out, out + kKeys * layout.dim, 0.0);
+  for (Index t = 0; t < keys; ++t) {
     const T* value = head + (j0 + t) * p.key_stride();
-    for (Index d = 0; d < layout.dim; ++d) {
-      out[(d / kTileCols * kKeys + t) * kTileCols + d % kTileCols] = d < filled ? widen(value[d]) : 0.0;
-    }
+    for (Index d = 0; d < whole_dim; d += kLanes) store(place(t, d), load(value + d));
+    for (Index d = whole_dim; d < p.head_dim; ++d) *place(t, d) = widen(value[d]);
   }
 }
 
@@ -84,36 +99,47 @@ struct Scratch {
 template <class T>
 void load_queries(const Problem& p, const Layout& layout, const T* q, Index b, Index head, Index row0, Index rows,
                   double* out) {
-  std::fill(out, out + kRows * layout.dim, 0.0);
-  for (Index r = 0; r < rows; ++r) {
+  const Index whole = p.head_dim / kLanes * kLanes;
+  for (Index r = 0; r < rows; ++r, out += layout.dim) {
     const T* from = q + p.row_offset(b, head, row0 + r);
-    for (Index d = 0; d < p.head_dim; ++d) out[r * layout.dim + d] = p.scale * widen(from[d]);
+    for (Index d = 0; d < whole; d += kLanes) store(out + d, load(from + d) * p.scale);
+    for (Index d = whole; d < p.head_dim; ++d) out[d] = p.scale * widen(from[d]);
   }
 }
 
-/// Adds one block of keys to the running softmax and output of `rows` rows.
+/// Adds one block of keys to the running softmax and output of `rows` rows. A tile of rows skips the keys that none of its
+/// rows sees.
 void add_block(const Problem& p, const Layout& layout, const double* keys, const double* values, Index j0, Index row0,
                Index rows, Scratch& s) {
-  const Index tile_rows = round_up(rows, kTileRows);
-  const Index first = std::max<Index>(p.first_key(row0) - j0, 0) / kTileCols * kTileCols;
-  const Index end = std::min(p.end_key(row0 + rows - 1) - j0, kKeys);
-  for (Index t = first; t < end; t += kTileCols) {
-    for (Index r = 0; r < tile_rows; r += kTileRows) {
-      multiply_tile<false>(s.queries + r * layout.dim, layout.dim, keys + t * layout.dim, p.head_dim,
-                           s.logits + r * kKeys + t, kKeys);
+  Index first[kRows / kTileRows], end[kRows / kTileRows];
+  const Index tiles = divide_up(rows, kTileRows);
+  for (Index i = 0; i < tiles; ++i) {
+    const Index last = std::min(rows, (i + 1) * kTileRows) - 1;
+    first[i] = std::clamp<Index>(p.first_key(row0 + i * kTileRows) - j0, 0, kKeys) / kTileCols * kTileCols;
+    end[i] = std::clamp<Index>(p.end_key(row0 + last) - j0, 0, kKeys);
+  }
+  for (Index t = first[0]; t < end[tiles - 1]; t += kTileCols) {
+    for (Index i = 0; i < tiles; ++i) {
+      if (t < first[i] || t >= end[i]) continue;
+      multiply_tile<false>(s.queries + i * kTileRows * layout.dim, layout.dim, keys + t * layout.dim, p.head_dim,
+                           s.logits + i * kTileRows * kKeys + t, kKeys);
     }
   }
   for (Index r = 0; r < rows; ++r) {
-    const double factor = softmax_block(s.logits + r * kKeys + first, p.first_key(row0 + r) - j0 - first,
-                                        p.end_key(row0 + r) - j0 - first, round_up(end - first, kLanes), s.peak + r,
-                                        s.sum + r);
+    const Index from = first[r / kTileRows];
+    const Index count = round_up(end[r / kTileRows] - from, kLanes);
+    if (count <= 0) continue;
+    const double factor = softmax_block(s.logits + r * kKeys + from, p.first_key(row0 + r) - j0 - from,
+                                        p.end_key(row0 + r) - j0 - from, count, s.peak + r, s.sum + r);
     if (factor == 1.0) continue;
-    for (Index d = 0; d < layout.dim; ++d) s.out[r * layout.dim + d] *= factor;
+    double* out = s.out + r * layout.dim;
+    for (Index d = 0; d < layout.dim; d += kLanes) store(out + d, load(out + d) * factor);
   }
   for (Index d = 0; d < layout.dim; d += kTileCols) {
-    for (Index r = 0; r < tile_rows; r += kTileRows) {
-      multiply_tile<true>(s.logits + r * kKeys + first, kKeys, values + d * kKeys + first * kTileCols, end - first,
-                          s.out + r * layout.dim + d, layout.dim);
+    for (Index i = 0; i < tiles; ++i) {
+      if (first[i] >= end[i]) continue;
+      multiply_tile<true>(s.logits + i * kTileRows * kKeys + first[i], kKeys, values + d * kKeys + first[i] * kTileCols,
+                          end[i] - first[i], s.out + i * kTileRows * layout.dim + d, layout.dim);
     }
   }
 }
@@ -123,7 +149,10 @@ void store_rows(const Problem& p, const Layout& layout, Index b, Index head, Ind
   for (Index r = 0; r < rows; ++r) {
     const double inverse = s.sum[r] > 0.0 ? 1.0 / s.sum[r] : 0.0;
     float* to = o + p.row_offset(b, head, row0 + r);
-    for (Index d = 0; d < p.head_dim; ++d) to[d] = float(s.out[r * layout.dim + d] * inverse);
+    const double* from = s.out + r * layout.dim;
+    const Index whole = p.head_dim / kLanes * kLanes;
+    for (Index d = 0; d < whole; d += kLanes) store(to + d, load(from + d) * inverse);
+    for (Index d = whole; d < p.head_dim; ++d) to[d] = float(from[d] * inverse);
   }
 }
 
@@ -166,10 +195,9 @@ void run_packed(const Problem& p, const T* q, const T* k, const T* v, float* o, 
       const Index row0 = (row_blocks - 1 - task / heads) * kRows;
       const Index rows = std::min(kRows, p.rows() - row0);
       load_queries(p, layout, q, b, head % p.kv_heads, row0, rows, s.queries);
-      std::fill(s.out, s.out + kRows * layout.dim, 0.0);
-      std::fill(s.peak, s.peak + kRows, -INFINITY);
-      std::fill(s.sum, s.sum + kRows, 0.0);
-      std::fill(s.logits, s.logits + kRows * kKeys, 0.0);
+      std::fill(s.out, s.out + rows * layout.dim, 0.0);
+      std::fill(s.peak, s.peak + rows, -INFINITY);
+      std::fill(s.sum, s.sum + rows, 0.0);
       const Index end = p.end_key(row0 + rows - 1);
       for (Index j0 = p.first_key(row0) / kKeys * kKeys; j0 < end; j0 += kKeys) {
         const Index at = head * layout.per_head + j0 * layout.dim;

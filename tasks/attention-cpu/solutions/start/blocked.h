@@ -34,6 +34,7 @@ class BlockedItem {
     weights_ = aligned_take<Cell>(scratch, static_cast<std::size_t>(c.tile_kv) * W);
     top_ = aligned_take<float>(scratch, static_cast<std::size_t>(c.tile_q));
     sum_ = aligned_take<float>(scratch, static_cast<std::size_t>(c.tile_q));
+    row_at_ = aligned_take<std::int64_t>(scratch, static_cast<std::size_t>(c.tile_q));
     first_key_ = aligned_take<int>(scratch, static_cast<std::size_t>(c.tile_q));
     end_key_ = aligned_take<int>(scratch, static_cast<std::size_t>(c.tile_q));
     staged_keys_ = aligned_take<Cell>(scratch, static_cast<std::size_t>(c.tile_kv) * stage_stride_);
@@ -43,7 +44,7 @@ class BlockedItem {
   static std::size_t scratch_bytes(const Problem& p, const Config& c) {
     const std::size_t rows = static_cast<std::size_t>(c.tile_q), keys = static_cast<std::size_t>(c.tile_kv);
     const std::size_t dim = static_cast<std::size_t>(p.head_dim), stride = static_cast<std::size_t>(staged_stride(p));
-    return 4 * (2 * dim * rows + 2 * keys * rows + 4 * rows + 2 * keys * stride) + 10 * 64;
+    return 4 * (2 * dim * rows + 2 * keys * rows + 6 * rows + 2 * keys * stride) + 10 * 64;
   }
 
   void run(std::int64_t b, std::int64_t kv_head, std::int64_t first_row, std::int64_t rows) {
@@ -53,7 +54,9 @@ class BlockedItem {
     rows_ = rows;
     keys_ = static_cast<const T*>(p_.k) + (b * p_.kv_len * p_.kv_heads + kv_head) * p_.head_dim;
     values_ = static_cast<const T*>(p_.v) + (b * p_.kv_len * p_.kv_heads + kv_head) * p_.head_dim;
+    place_rows();
     load_queries();
+    started_ = 0;
     const int end = p_.end_key(position(first_row + rows - 1));
     for (int j = p_.first_key(position(first_row)); j < end; j += c_.tile_kv) {
       const int n = std::min(c_.tile_kv, end - j);
@@ -66,29 +69,31 @@ class BlockedItem {
  private:
   std::int64_t position(std::int64_t row) const { return row / group_; }
 
-  // The row's first element in q and o.
-  std::int64_t row_at(std::int64_t r) const {
-    const std::int64_t row = first_row_ + r;
-    return ((b_ * p_.q_len + row / group_) * p_.q_heads + kv_head_ * group_ + row % group_) * p_.head_dim;
+  // What each row is: its place in q and o, and its mask. Rows beyond the last one repeat it, and are not stored.
+  void place_rows() {
+    for (std::int64_t r = 0; r < c_.tile_q; ++r) {
+      const std::int64_t row = first_row_ + std::min(r, rows_ - 1), i = position(row), head = row - i * group_;
+      row_at_[r] = ((b_ * p_.q_len + i) * p_.q_heads + kv_head_ * group_ + head) * p_.head_dim;
+      first_key_[r] = p_.first_key(i);
+      end_key_[r] = p_.end_key(i);
+    }
+    for (int r = 0; r < c_.tile_q; r += kLanes) {
+      vstore(top_ + r, vset(kNoMax));
+      vstore(sum_ + r, vset(0));
+    }
   }
 
   // Q transposed: queries_[strip][step][row]; floats carry the scale, pairs stay as they are.
   void load_queries() {
     const vf factor = vset(p_.scale * kLog2e);
     const T* q = static_cast<const T*>(p_.q);
-    for (std::int64_t r0 = 0; r0 < c_.tile_q; r0 += kLanes) {
+    for (std::int64_t r0 = 0; r0 < c_.tile_q && r0 < (rows_ + W - 1) / W * W; r0 += kLanes) {
       Cell* strip = queries_ + r0 / W * W * steps_ + r0 % W;
-      for (int l = 0; l < kLanes; ++l) {
-        const std::int64_t r = std::min(r0 + l, rows_ - 1);
-        first_key_[r0 + l] = p_.first_key(position(first_row_ + r));
-        end_key_[r0 + l] = p_.end_key(position(first_row_ + r));
-      }
       for (int d = 0; d < steps_; d += kLanes) {
         const int n = std::min(kLanes, steps_ - d);
         vf x[kLanes];
         for (int l = 0; l < kLanes; ++l) {
-          // Lanes beyond the last row repeat it; their results are not stored.
-          const T* from = q + row_at(std::min(r0 + l, rows_ - 1));
+          const T* from = q + row_at_[r0 + l];
           if constexpr (kPairs) {
             x[l] = vload_part(reinterpret_cast<const float*>(from) + d, n);
           } else {
@@ -99,11 +104,6 @@ class BlockedItem {
         for (int i = 0; i < n; ++i) vstore(reinterpret_cast<float*>(strip) + (d + i) * W, x[i]);
       }
     }
-    for (int r = 0; r < c_.tile_q; r += kLanes) {
-      vstore(top_ + r, vset(kNoMax));
-      vstore(sum_ + r, vset(0));
-    }
-    std::memset(out_, 0, sizeof(float) * static_cast<std::size_t>(dim_) * c_.tile_q);
   }
 
   void stage(int j, int n) {
@@ -257,9 +257,11 @@ class BlockedItem {
     }
     const int steps = kPairs ? (n + 1) / 2 : n;
     float* out = out_ + static_cast<std::ptrdiff_t>(s) * W * dim_;
+    const bool fresh = !(started_ >> s & 1u);
+    started_ |= 1u << s;
     int d = 0;
-    for (; d + MR <= dim_; d += MR) value_rows<Op, NV, MR>(v + d, stride, weights_, steps, alpha, out + d * W);
-    for (; d < dim_; ++d) value_rows<Op, NV, 1>(v + d, stride, weights_, steps, alpha, out + d * W);
+    for (; d + MR <= dim_; d += MR) value_rows<Op, NV, MR>(v + d, stride, weights_, steps, fresh, alpha, out + d * W);
+    for (; d < dim_; ++d) value_rows<Op, NV, 1>(v + d, stride, weights_, steps, fresh, alpha, out + d * W);
   }
 
   void store_out() {
@@ -270,15 +272,16 @@ class BlockedItem {
       float inverse[kLanes];
       vstore(inverse, sum);
       for (float& x : inverse) x = x > 0 ? 1 / x : 0;
+      const bool empty = !(started_ >> (r0 / W) & 1u);  // no key at all: out_ was never written
       const vf factor = vload(inverse);
       const int rows = static_cast<int>(std::min<std::int64_t>(kLanes, rows_ - r0));
       for (int d = 0; d < dim_; d += kLanes) {
         const int n = std::min(kLanes, dim_ - d);
         vf x[kLanes];
-        for (int i = 0; i < kLanes; ++i) x[i] = i < n ? vload(strip + (d + i) * W) * factor : vset(0);
+        for (int i = 0; i < kLanes; ++i) x[i] = i < n && !empty ? vload(strip + (d + i) * W) * factor : vset(0);
         transpose(x);
         for (int l = 0; l < rows; ++l) {
-          T* to = o + row_at(r0 + l) + d;
+          T* to = o + row_at_[r0 + l] + d;
           if (n == kLanes) {
             vstore(to, x[l]);
           } else {
@@ -295,8 +298,10 @@ class BlockedItem {
   const std::int64_t row_, group_;
   Cell *queries_, *weights_, *staged_keys_, *staged_values_;
   float *out_, *scores_, *top_, *sum_;
+  std::int64_t* row_at_;
   int *first_key_, *end_key_;
   std::int64_t b_ = 0, kv_head_ = 0, first_row_ = 0, rows_ = 0;
+  unsigned started_ = 0;  // a bit per strip: out_ holds something
   const T *keys_ = nullptr, *values_ = nullptr;
 };
 

@@ -6,12 +6,20 @@
 //   out[d][row]       = sum over key of V[key][d]   * P[key][row]
 //
 // A `Cell` is what one step multiplies: a float, or a pair of bfloat16. NV vectors wide, MR rows high: MR * NV
-// accumulators stay in registers; 16 of them hide the latency of the multiply-add.
+// accumulators stay in registers; 16 of them hide the latency of the multiply-add. Not inlined: the registers are theirs
+// alone.
 #pragma once
 
 #include "simd.h"
 
 namespace start {
+
+// Keeps a vector that several multiply-adds use in a register: GCC would fold its load into each of them.
+#if defined(__x86_64__) && (defined(START_AVX512) || defined(START_AVX2))
+#define START_IN_REGISTER(x) asm("" : "+v"(x))
+#else
+#define START_IN_REGISTER(x)
+#endif
 
 struct FloatCell {
   using Cell = float;
@@ -31,8 +39,8 @@ struct PairCell {
 
 // scores[r][.] = factor * sum over i < steps of keys[r * key_stride + i] * q[i][.] for MR keys; raises `top`.
 template <class Op, int NV, int MR>
-inline void score_rows(const typename Op::Cell* keys, std::ptrdiff_t key_stride, const typename Op::Cell* q, int steps,
-                       float factor, float* scores, vf (&top)[NV]) {
+[[gnu::noinline]] void score_rows(const typename Op::Cell* keys, std::ptrdiff_t key_stride, const typename Op::Cell* q,
+                                  int steps, float factor, float* scores, vf (&top)[NV]) {
   constexpr int W = NV * kLanes;
   vf acc[MR][NV];
   for (int r = 0; r < MR; ++r) {
@@ -40,7 +48,10 @@ inline void score_rows(const typename Op::Cell* keys, std::ptrdiff_t key_stride,
   }
   for (int i = 0; i < steps; ++i) {
     decltype(Op::load(q)) b[NV];
-    for (int c = 0; c < NV; ++c) b[c] = Op::load(q + i * W + c * kLanes);
+    for (int c = 0; c < NV; ++c) {
+      b[c] = Op::load(q + i * W + c * kLanes);
+      START_IN_REGISTER(b[c]);
+    }
     for (int r = 0; r < MR; ++r) {
       const auto a = Op::broadcast(keys + r * key_stride + i);
       for (int c = 0; c < NV; ++c) acc[r][c] = Op::multiply_add(a, b[c], acc[r][c]);
@@ -55,18 +66,22 @@ inline void score_rows(const typename Op::Cell* keys, std::ptrdiff_t key_stride,
   }
 }
 
-// out[r][.] = alpha * out[r][.] + sum over i < steps of values[i * value_stride + r] * p[i][.] for MR rows d.
+// out[r][.] = (fresh ? 0 : alpha * out[r][.]) + sum over i < steps of values[i * value_stride + r] * p[i][.] for MR rows d.
 template <class Op, int NV, int MR>
-inline void value_rows(const typename Op::Cell* values, std::ptrdiff_t value_stride, const typename Op::Cell* p, int steps,
-                       const vf (&alpha)[NV], float* out) {
+[[gnu::noinline]] void value_rows(const typename Op::Cell* values, std::ptrdiff_t value_stride,
+                                  const typename Op::Cell* p, int steps, bool fresh, const vf (&alpha)[NV],
+                                  float* out) {
   constexpr int W = NV * kLanes;
   vf acc[MR][NV];
   for (int r = 0; r < MR; ++r) {
-    for (int c = 0; c < NV; ++c) acc[r][c] = vload(out + r * W + c * kLanes) * alpha[c];
+    for (int c = 0; c < NV; ++c) acc[r][c] = fresh ? vset(0) : vload(out + r * W + c * kLanes) * alpha[c];
   }
   for (int i = 0; i < steps; ++i) {
     decltype(Op::load(p)) b[NV];
-    for (int c = 0; c < NV; ++c) b[c] = Op::load(p + i * W + c * kLanes);
+    for (int c = 0; c < NV; ++c) {
+      b[c] = Op::load(p + i * W + c * kLanes);
+      START_IN_REGISTER(b[c]);
+    }
     for (int r = 0; r < MR; ++r) {
       const auto a = Op::broadcast(values + i * value_stride + r);
       for (int c = 0; c < NV; ++c) acc[r][c] = Op::multiply_add(a, b[c], acc[r][c]);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a hostile or unlucky program does in a jail, one deed per name; the tests of the jail start it. Prints what happened: "refused: ..." or
 // "DONE: ..." (which for most deeds means that a wall has a hole), exit code 0 either way.
+//   sandbox_payload [--runner] DEED [WORD]
+//   sandbox_payload --poorer namespaces|root PROGRAM [WORD...]   runs the tests as on a machine that grants less
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -28,6 +32,7 @@
 #include <thread>
 #include <vector>
 
+#include "sandbox/filter.h"
 #include "sandbox/runner_filter.h"
 
 namespace {
@@ -165,6 +170,20 @@ int start_program() {
   return tell(false, "execv");
 }
 
+// Takes away what a container or a user account would not have: namespaces and mounts, or being root.
+int run_poorer(const std::string& lost, char** words) {
+  if (lost == "namespaces") {
+    const auto filter = whet::start_filter(whet::SyscallProfile::build);
+    if (!filter) return std::printf("%s\n", filter.error().what.c_str()), 3;
+    const sock_fprog program{static_cast<unsigned short>(filter->size()), const_cast<sock_filter*>(filter->data())};
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return tell(false, "seccomp"), 3;
+  } else if (::geteuid() == 0 && (::setgid(4242) != 0 || ::setuid(4242) != 0)) {
+    return tell(false, "setuid"), 3;
+  }
+  ::execv(words[0], words);
+  return tell(false, words[0]), 3;
+}
+
 int deed(const std::string& name, const char* word) {
   const int number = word != nullptr ? std::atoi(word) : 0;
   const std::map<std::string, std::function<int()>> deeds = {
@@ -208,6 +227,7 @@ int deed(const std::string& name, const char* word) {
 
 int main(int count, char** words) {
   int at = 1;
+  if (count > 3 && std::strcmp(words[1], "--poorer") == 0) return run_poorer(words[2], words + 3);
   if (at < count && std::strcmp(words[at], "--runner") == 0) {
     ++at;
     if (const auto entered = whet::enter_runner_filter(); !entered) return std::printf("%s\n", entered.error().what.c_str()), 3;

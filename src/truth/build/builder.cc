@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "truth/build/builder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json_impl.h"
+#include "base/process.h"
+#include "truth/build/cache.h"
+#include "truth/build/flags.h"
+#include "truth/build/object_cache.h"
+#include "truth/build/tool.h"
+
+namespace whet {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr size_t kMaxLog = size_t{64} << 10;
+constexpr const char* kAbiName = "../abi/whet/candidate.h";
+
+bool has_suffix(const std::string& path, std::initializer_list<const char*> suffixes) {
+  return std::ranges::any_of(suffixes, [&](const char* suffix) { return path.ends_with(suffix); });
+}
+bool is_c(const std::string& path) { return has_suffix(path, {".c"}); }
+bool is_compiled(const std::string& path) { return has_suffix(path, {".c", ".cc", ".cpp", ".cxx"}); }
+
+bool asks_for_native(const std::vector<std::string>& flags) {
+  return std::ranges::any_of(flags, [](const std::string& flag) { return flag.starts_with("-m") && flag.ends_with("=native"); });
+}
+
+void append(std::vector<std::string>& list, const std::vector<std::string>& more) { list.insert(list.end(), more.begin(), more.end()); }
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  return text;
+}
+
+// What a jail wrote. Its folder is its own, so a link there could name any file of ours.
+Expected<std::string> read_product(const fs::path& file, uint64_t max_bytes) {
+  std::error_code code;
+  if (!fs::is_regular_file(fs::symlink_status(file, code))) return machine_failed("{}: the compiler ended well and wrote no file", file.string());
+  return read_file(file, max_bytes);
+}
+
+// A name that a compiler could take for an option or a response file.
+std::string as_argument(const std::string& path) { return path.starts_with('-') || path.starts_with('@') ? "./" + path : path; }
+
+// One build, from its input to its outcome.
+class Build {
+ public:
+  Build(const BuildOptions& options, const Compiler& compiler, const BuildCache& cache, const BuildInput& input)
+      : options_(options), compiler_(compiler), cache_(cache), input_(input) {}
+
+  Expected<BuildOutcome> run() {
+    const auto begin = Clock::now();
+    outcome_.compiler = compiler_.version;
+    if (asks_for_native(input_.cflags)) outcome_.native = compiler_.native;
+    WHET_OK(steps());
+    outcome_.log = log_.text();
+    if (!outcome_.ok()) outcome_.verdict.evidence = outcome_.log;
+    outcome_.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    return std::move(outcome_);
+  }
+
+ private:
+  // Everything in order; a step that finds a fault of the Solution sets the verdict, and the rest is skipped.
+  Status steps() {
+    outcome_.verdict = {Code::correct, "", ""};
+    check_sources();
+    if (outcome_.ok()) check_flags();
+    if (outcome_.ok()) find_dependencies();
+    if (!outcome_.ok()) return {};
+    hash_everything();
+    if (take_cached_artifact()) return {};
+    WHET_OK(write_sources());
+    WHET_OK(compile_all());
+    if (outcome_.ok()) WHET_OK(link());
+    return {};
+  }
+
+  void refuse(Code code, std::string sentence) { outcome_.verdict = {code, std::move(sentence), ""}; }
+
+  void check_sources() {
+    bool has_cuda = false;
+    for (const auto& [path, contents] : input_.sources) {
+      if (!is_plain_relative_path(path)) return refuse(Code::compile_failed, fmt::format("\"{}\": expected a plain relative path", path));
+      if (is_compiled(path)) compiled_.push_back(path);
+      has_cuda = has_cuda || has_suffix(path, {".cu"});
+    }
+    if (has_cuda) return refuse(Code::language_unsupported, "this machine's worker builds C and C++; the Solution has .cu files");
+    if (compiled_.empty()) refuse(Code::compile_failed, "the Solution has no file that can be compiled (.c, .cc, .cpp, .cxx)");
+  }
+
+  void check_flags() {
+    if (auto why = refused_compile_flag(input_.cflags)) return refuse(Code::flag_refused, *why);
+    if (auto why = refused_link_flag(input_.ld_flags)) refuse(Code::flag_refused, *why);
+  }
+
+  void find_dependencies() {
+    for (const std::string& name : input_.dependencies) {
+      const Dependency* dependency = find_dependency(name);
+      if (dependency == nullptr)
+        return refuse(Code::dependency_missing, fmt::format("the dependency \"{}\" is not known; known are: {}", name, known_dependencies()));
+      const FoundDependency found = probe_dependency(compiler_, *dependency);
+      if (!found.missing.empty()) return refuse(Code::dependency_missing, "the dependency " + found.missing);
+      append(libraries_, dependency->link);
+      libraries_stamp_ += found.file + "\n";
+    }
+  }
+
+  void hash_everything() {
+    for (const auto& [path, contents] : input_.sources) hashes_[path] = sha256_hex(contents);
+    hashes_[kAbiName] = sha256_hex(input_.abi_header);
+    common_key_ = "compiler " + compiler_.identity + "\nnative " + outcome_.native + "\n";
+    // A file that is added could hide a header of the system.
+    for (const auto& [path, hash] : hashes_) common_key_ += "file " + path + "\n";
+    std::string all = "artifact-2\n" + common_key_;
+    for (const auto* flags : {&input_.cflags, &input_.ld_flags, &std::as_const(libraries_)}) all += "flags " + Json(*flags).dump() + "\n";
+    for (const auto& [path, hash] : hashes_) all += path + " " + hash + "\n";
+    artifact_key_ = sha256_hex(all + libraries_stamp_);
+  }
+
+  bool take_cached_artifact() {
+    const auto text = cache_.load(artifact_key_);
+    if (!text) return false;
+    const auto facts = parse_json(*text, "build cache");
+    if (!facts) return false;
+    try {
+      if (system_stamp(facts->at("system").get<std::vector<std::string>>()) != facts->at("stamp").get<std::string>()) return false;
+      const auto sha256 = facts->at("sha256").get<std::string>();
+      const auto file = cache_.load_file(artifact_key_, sha256);
+      if (!file) return false;
+      log_.append(facts->at("log").get<std::string>());
+      outcome_.commands = facts->at("commands").get<std::vector<std::string>>();
+      outcome_.objects = outcome_.objects_from_cache = facts->at("objects").get<int>();
+      outcome_.artifact = *file;
+      outcome_.artifact_sha256 = sha256;
+      outcome_.artifact_from_cache = true;
+      return true;
+    } catch (const nlohmann::json::exception&) {
+      return false;  // written by another version
+    }
+  }
+
+  Status write_sources() {
+    WHET_TRY(work_, TemporaryDirectory::make("whet-build", options_.work_parent));
+    std::error_code code;
+    fs::permissions(work_.path(), fs::perms(0755), code);  // the jail's user must get through
+    if (code) return machine_failed("cannot open {} to a jail: {}", work_.path().string(), code.message());
+    WHET_OK(write_tree(work_.path() / "src", input_.sources));
+    return write_tree(work_.path() / "abi", {{"whet/candidate.h", input_.abi_header}});
+  }
+
+  std::vector<std::string> compile_flags(const std::string& path) const {
+    std::vector<std::string> flags = {"-O2", "-fPIC", "-fvisibility=hidden", "-pthread", "-I../abi", "-I."};
+    flags.insert(flags.begin(), is_c(path) ? "-std=c17" : "-std=c++20");
+    append(flags, flags_for_language(input_.cflags, is_c(path)));
+    // The same source gives the same object wherever it is compiled.
+    flags.push_back("-frandom-seed=" + hashes_.at(path).substr(0, 16));
+    return flags;
+  }
+
+  std::string source_key(const std::string& path) const {
+    return sha256_hex("source-2\n" + common_key_ + path + "\n" + hashes_.at(path) + "\n" + Json(compile_flags(path)).dump());
+  }
+
+  struct Unit {
+    std::string path;
+    std::string command;
+    ToolResult result;
+    CachedObject made;
+    bool from_cache = false;
+    std::optional<Error> error;
+  };
+
+  fs::path unit_folder(size_t i) const { return work_.path() / fmt::format("unit-{}", i); }
+
+  Status compile_all() {
+    std::vector<Unit> units(compiled_.size());
+    std::atomic<size_t> next{0};
+    auto work = [&] {
+      for (size_t i = next++; i < units.size(); i = next++) {
+        units[i].path = compiled_[i];
+        if (auto done = compile(units[i], i); !done) units[i].error = std::move(done).error();
+      }
+    };
+    const size_t at_once = std::min(units.size(), options_.cores.empty() ? size_t{2} : options_.cores.size());
+    {
+      // A jail dies with the thread that started it; each of these waits for its own.
+      std::vector<std::jthread> threads;
+      for (size_t i = 0; i < at_once; ++i) threads.emplace_back(work);
+    }
+    for (Unit& unit : units) WHET_OK(take(unit));
+    outcome_.objects = static_cast<int>(units.size());
+    return {};
+  }
+
+  Status compile(Unit& unit, size_t i) const {
+    const fs::path out = unit_folder(i);
+    WHET_OK(make_folders(out));
+    ToolCall call{.argv = {is_c(unit.path) ? compiler_.cc : compiler_.cxx},
+                  .work = work_.path(), .folder = work_.path() / "src", .out = out, .subject = unit.path};
+    append(call.argv, compile_flags(unit.path));
+    const std::string relative = "../" + out.filename().string();
+    append(call.argv, {"-ffile-prefix-map=" + work_.path().string() + "=.", "-MD", "-MF", relative + "/o.d", "-c", as_argument(unit.path), "-o",
+                       relative + "/o.o"});
+    unit.command = replaced(joined(call.argv), work_.path().string(), "$WORK");
+    const std::string key = source_key(unit.path);
+    const ObjectCache objects(cache_);
+    if (auto cached = objects.load(key, hashes_)) {
+      unit.made = *std::move(cached);
+      unit.result.log = unit.made.log;
+      unit.from_cache = true;
+      return write_tree(out, {{"o.o", unit.made.object}});
+    }
+    WHET_TRY(unit.result, run_tool(call, options_));
+    if (unit.result.code != Code::correct) return {};
+    WHET_TRY(unit.made.object, read_product(out / "o.o", options_.file_bytes));
+    unit.made.log = unit.result.log;
+    WHET_TRY(const std::string depfile, read_product(out / "o.d", size_t{16} << 20));
+    auto made_from = ingredients(depfile_paths(depfile), hashes_);
+    if (!made_from) return {};  // it named a file that we did not give; then it is not kept
+    unit.made.made_from = *std::move(made_from);
+    return objects.store(key, unit.made);
+  }
+
+  Status take(Unit& unit) {
+    if (unit.error) return std::unexpected(*std::move(unit.error));
+    outcome_.commands.push_back(unit.command);
+    outcome_.objects_from_cache += unit.from_cache ? 1 : 0;
+    log_.append(unit.result.log);
+    for (const std::string& path : unit.made.made_from.system) system_headers_.insert(path);
+    if (unit.result.code != Code::correct && outcome_.ok()) refuse(unit.result.code, unit.result.sentence);
+    return {};
+  }
+
+  Status link() {
+    const fs::path out = work_.path() / "link";
+    WHET_OK(make_folders(out));
+    ToolCall call{.argv = {compiler_.cxx, "-shared", "-pthread", "-o", "../link/solution.so"},
+                  .work = work_.path(), .folder = work_.path() / "src", .out = out, .subject = "linking"};
+    append(call.argv, flags_for_link(input_.cflags));
+    for (size_t i = 0; i < compiled_.size(); ++i) call.argv.push_back("../" + unit_folder(i).filename().string() + "/o.o");
+    // Every symbol must be found now: one that is missing would else end the runner at its first call.
+    append(call.argv, {"-Wl,-z,now,--no-undefined,--build-id=none"});
+    append(call.argv, input_.ld_flags);
+    append(call.argv, libraries_);
+    outcome_.commands.push_back(replaced(joined(call.argv), work_.path().string(), "$WORK"));
+    WHET_TRY(const ToolResult result, run_tool(call, options_));
+    log_.append(result.log);
+    if (result.code == Code::correct) return keep_artifact(out / "solution.so");
+    if (result.code != Code::compile_failed) return refuse(result.code, result.sentence), Status{};
+    auto names = undefined_symbols(result.log);
+    const size_t count = names.size();
+    if (count > 5) names.resize(5);
+    std::string sentence = names.empty() ? result.sentence : fmt::format("{} undefined symbol{}: ", count, count == 1 ? "" : "s");
+    for (size_t i = 0; i < names.size(); ++i) sentence += (i == 0 ? "" : ", ") + names[i];
+    return refuse(Code::link_failed, sentence + (count > 5 ? ", ..." : "")), Status{};
+  }
+
+  Status keep_artifact(const fs::path& file) {
+    WHET_TRY(const std::string contents, read_product(file, options_.file_bytes));
+    outcome_.artifact_sha256 = sha256_hex(contents);
+    WHET_TRY(outcome_.artifact, cache_.store_file(artifact_key_, contents));
+    const std::vector<std::string> system(system_headers_.begin(), system_headers_.end());
+    const Json facts{{"sha256", outcome_.artifact_sha256}, {"log", log_.text()}, {"commands", outcome_.commands},
+                     {"objects", outcome_.objects}, {"system", system}, {"stamp", system_stamp(system)}};
+    return cache_.store(artifact_key_, facts.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+
+  const BuildOptions& options_;
+  const Compiler& compiler_;
+  const BuildCache& cache_;
+  const BuildInput& input_;
+
+  BuildOutcome outcome_;
+  BoundedText log_{kMaxLog};
+  TemporaryDirectory work_;
+  std::vector<std::string> compiled_;               // paths, sorted
+  std::vector<std::string> libraries_;              // link options of the dependencies
+  std::string libraries_stamp_;
+  std::map<std::string, std::string> hashes_;       // of each file, as a depfile names it
+  std::set<std::string> system_headers_;
+  std::string common_key_, artifact_key_;
+};
+
+}  // namespace
+
+struct Builder::State {
+  BuildOptions options;
+  Compiler compiler;
+  BuildCache cache;
+};
+
+Builder::Builder(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Builder::Builder(Builder&&) noexcept = default;
+Builder& Builder::operator=(Builder&&) noexcept = default;
+Builder::~Builder() = default;
+
+Expected<Builder> Builder::make(BuildOptions options) {
+  auto state = std::make_unique<State>();
+  state->options = std::move(options);
+  WHET_TRY(state->compiler, find_compiler(state->options.cxx, state->options.cc));
+  WHET_TRY(state->cache, BuildCache::open(state->options.cache_folder, state->options.cache_bytes));
+  return Builder(std::move(state));
+}
+
+Expected<BuildOutcome> Builder::build(const BuildInput& input) const { return Build(state_->options, state_->compiler, state_->cache, input).run(); }
+
+const Compiler& Builder::compiler() const { return state_->compiler; }
+
+}  // namespace whet

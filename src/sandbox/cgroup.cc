@@ -75,7 +75,8 @@ void remove_stale(const fs::path& folder) {
 // Makes and removes a group, to learn whether it is allowed; `file` must appear in it.
 std::string try_place(const fs::path& folder, const char* file) {
   const fs::path probe = folder / fmt::format("{}{}-{}-probe", kPrefix, ::getpid(), start_time(::getpid()));
-  if (::mkdir(probe.c_str(), 0755) != 0 && errno != EEXIST) return fmt::format("cannot make a group in {}: {}", folder.string(), std::strerror(errno));
+  if (::mkdir(probe.c_str(), 0755) != 0 && errno != EEXIST)
+    return fmt::format("cannot make a group in {}: {}", folder.string(), std::strerror(errno));
   const bool controlled = ::access((probe / file).c_str(), W_OK) == 0;
   ::rmdir(probe.c_str());
   if (!controlled) return fmt::format("groups in {} have no {}", folder.string(), file);
@@ -105,7 +106,8 @@ Cgroup::Place find_place(const fs::path& v1, const fs::path& unified, const char
 }
 
 CgroupFolders own_folders() {
-  return own_cgroup_folders(read_file("/proc/self/mountinfo", 4 << 20).value_or(""), read_file("/proc/self/cgroup", 1 << 16).value_or(""));
+  return own_cgroup_folders(read_file("/proc/self/mountinfo", 4 << 20).value_or(""),
+                            read_file("/proc/self/cgroup", 1 << 16).value_or(""));
 }
 
 bool has_word(const std::string& list, const std::string& word) {
@@ -131,16 +133,17 @@ CgroupFolders own_cgroup_folders(const std::string& mountinfo, const std::string
       std::istringstream fields(mount);
       std::string skip, root, point, type, source, options;
       fields >> skip >> skip >> skip >> root >> point;
-      while (fields >> skip && skip != "-") {
-      }
+      while (fields >> skip && skip != "-") {}
       fields >> type >> source >> options;
       std::string below = path;
       if (root != "/" && below.starts_with(root)) below = below.substr(root.size());
       if (below.find("/..") != std::string::npos) continue;  // our group lies outside of what is mounted here
       const fs::path folder = below.empty() || below == "/" ? fs::path(point) : fs::path(point + below);
-      if (type == "cgroup" && has_word(controllers, "memory") && has_word(options, "memory") && folders.memory_v1.empty())
+      if (type == "cgroup" && has_word(controllers, "memory") && has_word(options, "memory") &&
+          folders.memory_v1.empty())
         folders.memory_v1 = folder;
-      if (type == "cgroup" && has_word(controllers, "pids") && has_word(options, "pids") && folders.pids_v1.empty()) folders.pids_v1 = folder;
+      if (type == "cgroup" && has_word(controllers, "pids") && has_word(options, "pids") && folders.pids_v1.empty())
+        folders.pids_v1 = folder;
       if (type == "cgroup2" && controllers.empty() && folders.unified.empty()) folders.unified = folder;
     }
   }
@@ -185,8 +188,7 @@ Cgroup Cgroup::make(uint64_t memory_bytes, uint64_t tasks) {
     // Swap must not be a way round the limit; a kernel without swap accounting lacks the file.
     if (group.v2_)
       write_value(group.memory_ / "memory.swap.max", "0"), write_value(group.memory_ / "memory.oom.group", "1");
-    else
-      write_value(group.memory_ / "memory.memsw.limit_in_bytes", limit);
+    else write_value(group.memory_ / "memory.memsw.limit_in_bytes", limit);
   }
   if (group.has_pids() && tasks > 0) group.pids_refused_ = write_value(group.pids_ / "pids.max", std::to_string(tasks));
   return group;
@@ -195,10 +197,13 @@ Cgroup Cgroup::make(uint64_t memory_bytes, uint64_t tasks) {
 void Cgroup::add(pid_t pid) {
   const std::string number = std::to_string(pid);
   if (has_memory() && memory_refused_.empty()) memory_refused_ = write_value(memory_ / "cgroup.procs", number);
-  if (has_pids() && pids_refused_.empty() && pids_ != memory_) pids_refused_ = write_value(pids_ / "cgroup.procs", number);
+  if (has_pids() && pids_refused_.empty() && pids_ != memory_)
+    pids_refused_ = write_value(pids_ / "cgroup.procs", number);
 }
 
-uint64_t Cgroup::memory_bytes() const { return has_memory() ? read_number(memory_ / (v2_ ? "memory.current" : "memory.usage_in_bytes")) : 0; }
+uint64_t Cgroup::memory_bytes() const {
+  return has_memory() ? read_number(memory_ / (v2_ ? "memory.current" : "memory.usage_in_bytes")) : 0;
+}
 
 uint64_t Cgroup::memory_peak_bytes() const {
   return has_memory() ? read_number(memory_ / (v2_ ? "memory.peak" : "memory.max_usage_in_bytes")) : 0;
@@ -211,6 +216,17 @@ bool Cgroup::memory_limit_hit() const {
 }
 
 bool Cgroup::tasks_limit_hit() const { return has_pids() && read_counter(pids_ / "pids.events", "max") > 0; }
+
+std::vector<pid_t> Cgroup::members() const {
+  std::vector<pid_t> pids;
+  for (const fs::path* folder : {&pids_, &memory_}) {
+    const auto text = folder->empty() ? Expected<std::string>("") : read_file(*folder / "cgroup.procs", 1 << 20);
+    if (!text) continue;
+    std::istringstream numbers(*text);
+    for (pid_t pid = 0; numbers >> pid;) pids.push_back(pid);
+  }
+  return pids;
+}
 
 Cgroup::Cgroup(Cgroup&& other) noexcept { *this = std::move(other); }
 

@@ -44,6 +44,7 @@ class Cgroup {
   uint64_t tasks() const;
   bool memory_limit_hit() const;  // something was killed for it
   bool tasks_limit_hit() const;
+  std::vector<pid_t> members() const;  // processes
 
  private:
   void remove();

@@ -24,16 +24,58 @@ namespace {
 using Filter = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 // No honest kernel, and no compiler, makes these calls.
-constexpr const char* kAlwaysForbidden[] = {
-    "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "mount", "umount2", "pivot_root", "chroot", "unshare", "setns",
-    "open_tree", "move_mount", "fsopen", "fsmount", "fsconfig", "fspick", "mount_setattr", "bpf", "keyctl", "add_key", "request_key",
-    "userfaultfd", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "swapon", "swapoff", "acct",
-    "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "iopl", "ioperm", "open_by_handle_at", "fanotify_init", "vhangup",
-    "sethostname", "setdomainname", "socket", "socketpair", "quotactl", "syslog"};
+constexpr const char* kAlwaysForbidden[] = {"ptrace",
+                                            "process_vm_readv",
+                                            "process_vm_writev",
+                                            "pidfd_getfd",
+                                            "kcmp",
+                                            "mount",
+                                            "umount2",
+                                            "pivot_root",
+                                            "chroot",
+                                            "unshare",
+                                            "setns",
+                                            "open_tree",
+                                            "move_mount",
+                                            "fsopen",
+                                            "fsmount",
+                                            "fsconfig",
+                                            "fspick",
+                                            "mount_setattr",
+                                            "bpf",
+                                            "keyctl",
+                                            "add_key",
+                                            "request_key",
+                                            "userfaultfd",
+                                            "kexec_load",
+                                            "kexec_file_load",
+                                            "init_module",
+                                            "finit_module",
+                                            "delete_module",
+                                            "reboot",
+                                            "swapon",
+                                            "swapoff",
+                                            "acct",
+                                            "settimeofday",
+                                            "clock_settime",
+                                            "clock_adjtime",
+                                            "adjtimex",
+                                            "iopl",
+                                            "ioperm",
+                                            "open_by_handle_at",
+                                            "fanotify_init",
+                                            "vhangup",
+                                            "sethostname",
+                                            "setdomainname",
+                                            "socket",
+                                            "socketpair",
+                                            "quotactl",
+                                            "syslog"};
 // A library may probe for these and do without.
-constexpr const char* kAlwaysRefused[] = {"perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register", "personality",
-                                          "name_to_handle_at", "move_pages", "migrate_pages", "memfd_secret", "process_madvise",
-                                          "modify_ldt", "lookup_dcookie", "nfsservctl", "mq_open", "mq_notify", "pidfd_send_signal"};
+constexpr const char* kAlwaysRefused[] = {
+    "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register", "personality", "name_to_handle_at",
+    "move_pages",      "migrate_pages",  "memfd_secret",   "process_madvise",   "modify_ldt",  "lookup_dcookie",
+    "nfsservctl",      "mq_open",        "mq_notify",      "pidfd_send_signal"};
 // Starting processes; clone is treated by its flags.
 constexpr const char* kRunnerForbidden[] = {"fork", "vfork", "execve", "execveat"};
 // timer_create and F_SETSIG could send SIGCONT to a process that the judge has frozen.
@@ -51,7 +93,8 @@ struct Builder {
   template <class Names>
   void all(uint32_t action, const Names& names) {
     for (const char* name : names)
-      if (const int number = seccomp_syscall_resolve_name(name); number >= 0) note(seccomp_rule_add_array(filter.get(), action, number, 0, nullptr));
+      if (const int number = seccomp_syscall_resolve_name(name); number >= 0)
+        note(seccomp_rule_add_array(filter.get(), action, number, 0, nullptr));
   }
   template <class... Comparisons>
   void when(uint32_t action, const char* name, Comparisons... comparisons) {
@@ -63,7 +106,9 @@ struct Builder {
 
 scmp_arg_cmp argument_is(unsigned index, uint64_t value) { return {index, SCMP_CMP_EQ, value, 0}; }
 scmp_arg_cmp argument_is_not(unsigned index, uint64_t value) { return {index, SCMP_CMP_NE, value, 0}; }
-scmp_arg_cmp argument_bits_are(unsigned index, uint64_t mask, uint64_t value) { return {index, SCMP_CMP_MASKED_EQ, mask, value}; }
+scmp_arg_cmp argument_bits_are(unsigned index, uint64_t mask, uint64_t value) {
+  return {index, SCMP_CMP_MASKED_EQ, mask, value};
+}
 
 void add_common_rules(Builder& builder, uint32_t forbidden) {
   const uint32_t refused = SCMP_ACT_ERRNO(EPERM);
@@ -72,7 +117,8 @@ void add_common_rules(Builder& builder, uint32_t forbidden) {
   // clone3 passes its flags in memory, where no filter can see them; glibc then uses clone.
   if (const int number = seccomp_syscall_resolve_name("clone3"); number >= 0)
     builder.note(seccomp_rule_add_array(builder.filter.get(), SCMP_ACT_ERRNO(ENOSYS), number, 0, nullptr));
-  for (const uint64_t flag : {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP})
+  for (const uint64_t flag :
+       {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP})
     builder.when(forbidden, "clone", argument_bits_are(0, flag, flag));
 }
 
@@ -82,9 +128,11 @@ void add_runner_rules(Builder& builder) {
   builder.all(refused, kRunnerRefused);
   builder.when(trap, "clone", argument_bits_are(0, CLONE_THREAD, 0));
   const auto self = static_cast<uint64_t>(::getpid());
-  for (const char* name : {"kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"}) builder.when(trap, name, argument_is_not(0, self));
+  for (const char* name : {"kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"})
+    builder.when(trap, name, argument_is_not(0, self));
   builder.when(refused, "fcntl", argument_is(1, F_SETSIG));
-  for (const uint64_t option : {PR_SET_SECCOMP, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MM, PR_SET_PTRACER, PR_SET_CHILD_SUBREAPER})
+  for (const uint64_t option :
+       {PR_SET_SECCOMP, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MM, PR_SET_PTRACER, PR_SET_CHILD_SUBREAPER})
     builder.when(refused, "prctl", argument_is(0, option));
   builder.when(refused, "rt_sigaction", argument_is(0, SIGSYS));  // the handler stays ours
   // Answered with success and not done: OpenMP run times that bind their threads go on, on the cores that the judge chose.
@@ -130,7 +178,8 @@ void on_abort(int) { ::_exit(kAbortExit); }
 
 void remember_names() {
   auto remember = [](const char* name) {
-    if (const int number = seccomp_syscall_resolve_name(name); number >= 0 && static_cast<size_t>(number) < trapped_names.size())
+    if (const int number = seccomp_syscall_resolve_name(name);
+        number >= 0 && static_cast<size_t>(number) < trapped_names.size())
       trapped_names[static_cast<size_t>(number)] = name;
   };
   for (const char* name : kAlwaysForbidden) remember(name);
@@ -139,7 +188,8 @@ void remember_names() {
 }
 
 Status handle_signals() {
-  struct sigaction forbidden {}, abort {};
+  struct sigaction forbidden {
+  }, abort{};
   forbidden.sa_sigaction = on_forbidden;
   forbidden.sa_flags = SA_SIGINFO;
   abort.sa_handler = on_abort;
@@ -171,7 +221,8 @@ Status enter_runner_filter() {
   builder.note(seccomp_attr_set(builder.filter.get(), SCMP_FLTATR_CTL_TSYNC, 1));
   builder.note(seccomp_attr_set(builder.filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
   WHET_OK(finished(builder));
-  if (const int code = seccomp_load(builder.filter.get()); code < 0) return system_error("cannot install the filter of system calls", -code);
+  if (const int code = seccomp_load(builder.filter.get()); code < 0)
+    return system_error("cannot install the filter of system calls", -code);
   return {};
 }
 

@@ -66,7 +66,8 @@ struct Reporter {
 
 int set_mount_attributes(int fd, const char* path, uint64_t set) {
   const MountAttributes attributes{set, 0, 0, 0};
-  return static_cast<int>(::syscall(SYS_mount_setattr, fd, path, AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes));
+  return static_cast<int>(
+      ::syscall(SYS_mount_setattr, fd, path, AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes));
 }
 
 int clone_tree(const char* host) {
@@ -107,18 +108,22 @@ void build_root(const InsidePlan& plan, const Reporter& report, const int* trees
     report.need(::symlink(target.c_str(), path.c_str()) == 0, "make the link", path.c_str());
   for (size_t i = 0; i < plan.mounts.size(); ++i) {
     const char* inside = plan.mounts[i].inside.c_str();
-    report.need(::syscall(SYS_move_mount, trees[i], "", AT_FDCWD, inside, MOVE_MOUNT_F_EMPTY_PATH) == 0, "place the bind", inside);
+    report.need(::syscall(SYS_move_mount, trees[i], "", AT_FDCWD, inside, MOVE_MOUNT_F_EMPTY_PATH) == 0,
+                "place the bind", inside);
     ::close(trees[i]);
   }
-  if (plan.proc_mount) report.need(::mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0, "mount /proc");
+  if (plan.proc_mount)
+    report.need(::mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0, "mount /proc");
   if (!plan.scratch.empty())
-    report.need(::mount("scratch", plan.scratch.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, plan.scratch_options.c_str()) == 0,
-                "mount the scratch");
+    report.need(
+        ::mount("scratch", plan.scratch.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, plan.scratch_options.c_str()) == 0,
+        "mount the scratch");
   report.need(::syscall(SYS_pivot_root, ".", ".") == 0, "pivot_root");
   report.need(::umount2(".", MNT_DETACH) == 0, "leave the old root");
   report.need(::chdir("/") == 0, "enter the new root");
   const MountAttributes read_only{kMountReadOnly, 0, 0, 0};
-  report.need(::syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &read_only, sizeof read_only) == 0, "make the root read-only");
+  report.need(::syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &read_only, sizeof read_only) == 0,
+              "make the root read-only");
 }
 
 void reset_signals(const Reporter& report) {
@@ -145,8 +150,8 @@ void restrict_paths(const InsidePlan& plan, const Reporter& report) {
   const int ruleset = landlock_new_ruleset(plan.landlock_abi);
   report.need(ruleset >= 0, "make a Landlock ruleset");
   for (const auto& rule : plan.landlock_rules)
-    report.need(landlock_allow(ruleset, plan.landlock_abi, rule.path.c_str(), rule.writable, rule.folder) == 0, "allow by Landlock",
-                rule.path.c_str());
+    report.need(landlock_allow(ruleset, plan.landlock_abi, rule.path.c_str(), rule.writable, rule.folder) == 0,
+                "allow by Landlock", rule.path.c_str());
   report.need(landlock_restrict(ruleset) == 0, "enter the Landlock domain");
   ::close(ruleset);
 }
@@ -176,8 +181,7 @@ void become_payload(const InsidePlan& plan) {
   // The order matters: after prctl the parent's death kills us; if it died before, the pipe is at its end.
   report.need(::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0, "ask for the parent's death signal");
   char go = 0;
-  while (::read(plan.go_read, &go, 1) < 0 && errno == EINTR) {
-  }
+  while (::read(plan.go_read, &go, 1) < 0 && errno == EINTR) {}
   if (go != 1) ::_exit(127);
 
   int trees[kMaxMounts];
@@ -186,14 +190,17 @@ void become_payload(const InsidePlan& plan) {
   become_user(plan, report);
   if (plan.mount_namespace) build_root(plan, report, trees);
   if (plan.hostname) report.need(::sethostname("jail", 4) == 0, "set the host name");
-  report.need(::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0, "ask for the parent's death signal");  // a new user clears it
+  report.need(::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0,
+              "ask for the parent's death signal");  // a new user clears it
   if (plan.new_session) ::setsid();
   reset_signals(report);
   ::umask(022);
-  report.need(::chdir(plan.working_directory.c_str()) == 0, "enter the working directory", plan.working_directory.c_str());
+  report.need(::chdir(plan.working_directory.c_str()) == 0, "enter the working directory",
+              plan.working_directory.c_str());
   if (!plan.core_mask.empty())
-    report.need(::syscall(SYS_sched_setaffinity, 0, plan.core_mask.size() * sizeof(unsigned long), plan.core_mask.data()) == 0,
-                "pin to the cores");
+    report.need(
+        ::syscall(SYS_sched_setaffinity, 0, plan.core_mask.size() * sizeof(unsigned long), plan.core_mask.data()) == 0,
+        "pin to the cores");
   report.write_end = place_descriptors(plan, report);
   drop_capabilities(report);
   report.need(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "set no_new_privs");
@@ -201,8 +208,10 @@ void become_payload(const InsidePlan& plan) {
   for (const auto& [resource, limit] : plan.limits)
     report.need(::syscall(SYS_prlimit64, 0, resource, &limit, nullptr) == 0, "set a resource limit");
   if (!plan.filter.empty()) {
-    const sock_fprog program{static_cast<unsigned short>(plan.filter.size()), const_cast<sock_filter*>(plan.filter.data())};
-    report.need(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0, "install the filter of system calls");
+    const sock_fprog program{static_cast<unsigned short>(plan.filter.size()),
+                             const_cast<sock_filter*>(plan.filter.data())};
+    report.need(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0,
+                "install the filter of system calls");
   }
   ::execve(plan.argv[0], plan.argv.data(), plan.environment.data());
   report.fail("execute", plan.argv[0]);

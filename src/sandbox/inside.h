@@ -29,8 +29,8 @@ struct InsidePlan {
   };
 
   bool mount_namespace = false;
-  std::vector<std::string> folders;                          // of the new root, parents first, without the leading slash
-  std::vector<std::string> files;                            // empty files to mount on
+  std::vector<std::string> folders;  // of the new root, parents first, without the leading slash
+  std::vector<std::string> files;    // empty files to mount on
   std::vector<std::pair<std::string, std::string>> symlinks;  // target, path
   std::vector<Mount> mounts;
   bool proc_mount = false;
@@ -56,8 +56,8 @@ struct InsidePlan {
   std::vector<std::string> argv_words, environment_words;
   std::vector<char*> argv, environment;  // pointers into the words, null at the end
 
-  int go_read = -1;       // one byte when the parent has mapped the user and joined the cgroup; end of file when it died
-  int go_write = -1;      // the parent's end, closed at once
+  int go_read = -1;   // one byte when the parent has mapped the user and joined the cgroup; end of file when it died
+  int go_write = -1;  // the parent's end, closed at once
   int report_write = -1;  // a StepFailure, or end of file at exec
 };
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <set>
 
@@ -38,8 +39,11 @@ struct Jailed::State {
   std::optional<JailExit> exit;
   bool frozen = false;
   bool killed_by_us = false;
+  bool ends_together =
+      true;  // a pid namespace stands: what process 1 leaves behind is gone before it can be waited for
 
   void drain();
+  void end_the_rest() const;
   void collect(const siginfo_t& info);
 };
 
@@ -75,7 +79,8 @@ Status map_user(pid_t pid) {
 Status give_folders(const JailSpec& spec, const std::string& host_scratch) {
   if (::geteuid() != 0) return {};
   for (const Bind& bind : spec.writable)
-    if (::chown(bind.host.c_str(), kJailUser, kJailUser) != 0) return system_error("cannot give " + bind.host + " to a jail", errno);
+    if (::chown(bind.host.c_str(), kJailUser, kJailUser) != 0)
+      return system_error("cannot give " + bind.host + " to a jail", errno);
   if (!host_scratch.empty() && ::chown(host_scratch.c_str(), kJailUser, kJailUser) != 0)
     return system_error("cannot give " + host_scratch + " to a jail", errno);
   return {};
@@ -128,10 +133,10 @@ Expected<Child> clone_child(const InsidePlan& plan, int flags) {
 Status read_report(int report, const std::string& program) {
   StepFailure failure{};
   ssize_t got = 0;
-  while ((got = ::read(report, &failure, sizeof failure)) < 0 && errno == EINTR) {
-  }
+  while ((got = ::read(report, &failure, sizeof failure)) < 0 && errno == EINTR) {}
   if (got == static_cast<ssize_t>(sizeof failure))
-    return machine_failed("cannot start {} in a jail: {}: {}", program, failure.step, std::strerror(failure.error_number));
+    return machine_failed("cannot start {} in a jail: {}: {}", program, failure.step,
+                          std::strerror(failure.error_number));
   return {};
 }
 
@@ -140,16 +145,31 @@ void note_groups(std::vector<Wall>& walls, const Cgroup& group) {
   walls.push_back({"cgroup_pids", group.pids_refused().empty(), group.pids_refused()});
 }
 
+std::vector<pid_t> session_members(pid_t leader) {
+  std::vector<pid_t> pids;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator("/proc", code)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto stat = read_file(entry.path() / "stat", 4096);
+    if (!stat) continue;
+    char state = 0;
+    int parent = 0, group = 0, session = 0;
+    const size_t after_name = stat->rfind(')');
+    if (after_name == std::string::npos ||
+        std::sscanf(stat->c_str() + after_name + 1, " %c %d %d %d", &state, &parent, &group, &session) != 4)
+      continue;
+    if (session == leader && state != 'Z' && state != 'X') pids.push_back(std::stoi(name));
+  }
+  return pids;
+}
+
 std::string describe(const JailExit& exit) {
   std::string text;
-  if (exit.killed_by_us)
-    text = "was killed by the judge";
-  else if (!exit.forbidden_syscall.empty())
-    text = "made the forbidden system call " + exit.forbidden_syscall;
-  else if (exit.signal != 0)
-    text = fmt::format("ended by signal {} ({})", exit.signal, ::strsignal(exit.signal));
-  else
-    text = fmt::format("ended with exit code {}", exit.code);
+  if (exit.killed_by_us) text = "was killed by the judge";
+  else if (!exit.forbidden_syscall.empty()) text = "made the forbidden system call " + exit.forbidden_syscall;
+  else if (exit.signal != 0) text = fmt::format("ended by signal {} ({})", exit.signal, ::strsignal(exit.signal));
+  else text = fmt::format("ended with exit code {}", exit.code);
   if (exit.memory_limit_hit) text += "; it had used all the memory that it may use";
   if (exit.process_limit_hit) text += "; it had tried to start more processes or threads than it may";
   return text;
@@ -162,22 +182,18 @@ void Jailed::State::drain() {
   // Bounded: a payload that writes without end must not hold us here.
   for (int i = 0; output_end && i < 64; ++i) {
     const ssize_t got = ::read(output_end.get(), chunk, sizeof chunk);
-    if (got > 0)
-      output.append({chunk, static_cast<size_t>(got)});
-    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-      output_end.reset();
-    else
-      break;
+    if (got > 0) output.append({chunk, static_cast<size_t>(got)});
+    else if (got == 0 || (errno != EAGAIN && errno != EINTR)) output_end.reset();
+    else break;
   }
 }
 
 void Jailed::State::collect(const siginfo_t& info) {
+  if (!ends_together) end_the_rest();
   drain();
   JailExit end;
-  if (info.si_code == CLD_EXITED)
-    end.code = info.si_status;
-  else
-    end.signal = info.si_status;
+  if (info.si_code == CLD_EXITED) end.code = info.si_status;
+  else end.signal = info.si_status;
   end.killed_by_us = killed_by_us;
   if (end.code == kAbortExit) {
     end.code = -1;
@@ -189,6 +205,16 @@ void Jailed::State::collect(const siginfo_t& info) {
   end.sentence = describe(end);
   exit = end;
   frozen = false;
+}
+
+// Without a pid namespace, children of the payload outlive it. They are found by their group, or by the session that the payload led.
+void Jailed::State::end_the_rest() const {
+  for (int round = 0; round < 100; ++round) {
+    std::vector<pid_t> rest = group.has_pids() || group.has_memory() ? group.members() : session_members(pid);
+    if (rest.empty()) return;
+    for (const pid_t one : rest) ::kill(one, SIGKILL);
+    ::usleep(200);  // they are on their way out; a fork bomb may have made more
+  }
 }
 
 Jailed::Jailed() = default;
@@ -220,10 +246,8 @@ Expected<Jailed> Jailed::start(const JailSpec& spec) {
   WHET_TRY(Pipe go, make_pipe());
   WHET_TRY(Pipe report, make_pipe());
   ::fcntl(output.read_end.get(), F_SETFL, O_NONBLOCK);
-  if (spec.output == JailOutput::lossy)
-    ::fcntl(output.write_end.get(), F_SETFL, O_NONBLOCK);
-  else
-    ::fcntl(output.read_end.get(), F_SETPIPE_SZ, 1 << 18);
+  if (spec.output == JailOutput::lossy) ::fcntl(output.write_end.get(), F_SETFL, O_NONBLOCK);
+  else ::fcntl(output.read_end.get(), F_SETPIPE_SZ, 1 << 18);
   const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   WHET_OK(plan_descriptors(plan, spec, null.get(), output.write_end.get()));
   plan.go_read = go.read_end.get();
@@ -238,6 +262,7 @@ Expected<Jailed> Jailed::start(const JailSpec& spec) {
   State& running = *jailed.state_;
   report.write_end.reset();
   output.write_end.reset();
+  running.ends_together = machine.pid_namespace;
   if (machine.user_namespace) WHET_OK(map_user(child.pid));
   running.group.add(child.pid);
   running.walls = machine.walls;
@@ -310,8 +335,7 @@ void Jailed::kill() {
   ::kill(state_->pid, SIGKILL);
   siginfo_t info{};
   // Process 1 of a pid namespace can only be waited for when all others in it are gone.
-  while (::waitid(P_PID, static_cast<id_t>(state_->pid), &info, WEXITED) != 0 && errno == EINTR) {
-  }
+  while (::waitid(P_PID, static_cast<id_t>(state_->pid), &info, WEXITED) != 0 && errno == EINTR) {}
   // It may have ended by itself just before.
   if (info.si_code != CLD_KILLED || info.si_status != SIGKILL) state_->killed_by_us = false;
   state_->collect(info);

@@ -40,7 +40,7 @@ enum class SyscallProfile { runner, build };
 // What becomes of fd 1 and 2, unless `descriptors` gives them.
 enum class JailOutput {
   capture,  // head and tail are kept; wait() and poll() drain it, so a payload that writes much between them waits
-  lossy,    // the payload never waits: what does not fit into the pipe (64 KiB) before the next wait(), poll() or output() is lost
+  lossy,  // the payload never waits: what does not fit into the pipe (64 KiB) before the next wait(), poll() or output() is lost
 };
 
 struct JailSpec {
@@ -53,8 +53,9 @@ struct JailSpec {
   // A private tmpfs of this size, at `scratch_inside`; without a mount namespace it is a temporary folder, and the working directory.
   uint64_t scratch_bytes = 0;
   std::string scratch_inside = "/scratch";
-  std::string working_directory;                  // inside; empty: the scratch if there is one, else "/"
-  std::vector<std::pair<int, int>> descriptors;   // ours -> its number inside; everything else is closed. 0 is /dev/null unless given
+  std::string working_directory;  // inside; empty: the scratch if there is one, else "/"
+  std::vector<std::pair<int, int>>
+      descriptors;  // ours -> its number inside; everything else is closed. 0 is /dev/null unless given
   JailLimits limits;
   SyscallProfile profile = SyscallProfile::runner;
   JailOutput output = JailOutput::capture;
@@ -89,7 +90,8 @@ struct JailExit {
 // Not thread-safe; one thread may use it at a time.
 class Jailed {
  public:
-  // Returns once the payload's exec has happened (or failed: then the Error says at which step and why).
+  // Returns once the payload's exec has happened (or failed: then the Error says at which step and why). Takes 4 ms on a quiet virtual machine of
+  // two cores (median of 100; of that 1 ms is the clone); should stay below 15.
   static Expected<Jailed> start(const JailSpec& spec);
 
   Jailed();
@@ -101,7 +103,8 @@ class Jailed {
   const std::vector<Wall>& walls() const;
 
   // Stops every thread of the payload (SIGSTOP) and returns when all of them are stopped. An Error when it ended instead.
-  // For a payload of one process (profile runner): its children would not stop.
+  // For a payload of one process (profile runner): its children would not stop. On the same machine 13 us for a payload that sleeps, 56 us for
+  // one that computes on another core; milliseconds when it has more threads that compute than cores, because each must get its turn to stop.
   Status freeze();
   // Lets it go on. An Error when it had gone on by itself meanwhile (which breaks a promise) or ended.
   Status thaw();
@@ -109,11 +112,12 @@ class Jailed {
 
   void kill();  // everything in it dies, and is gone when this returns; poll() then tells the exit
 
-  Expected<std::optional<JailExit>> poll();                                 // nothing while it runs
-  Expected<std::optional<JailExit>> wait(std::chrono::nanoseconds at_most);  // nothing when the time is over and it still runs
+  Expected<std::optional<JailExit>> poll();  // nothing while it runs
+  Expected<std::optional<JailExit>> wait(
+      std::chrono::nanoseconds at_most);  // nothing when the time is over and it still runs
 
-  std::string output();        // what was captured so far, stdout and stderr in the order of writing
-  uint64_t output_bytes() const;  // how much it wrote, kept or not (with `lossy`, how much arrived)
+  std::string output();                // what was captured so far, stdout and stderr in the order of writing
+  uint64_t output_bytes() const;       // how much it wrote, kept or not (with `lossy`, how much arrived)
   uint64_t memory_bytes() const;       // now; 0 when it is unknown
   uint64_t memory_peak_bytes() const;  // 0 when it is unknown
   uint64_t task_count() const;         // threads of all its processes; 0 when it is unknown or over

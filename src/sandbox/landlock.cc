@@ -29,7 +29,8 @@ struct [[gnu::packed]] PathBeneath {
   int32_t parent;
 };
 
-constexpr uint64_t kExecute = 1, kWriteFile = 2, kReadFile = 4, kReadDir = 8, kTruncate = 1 << 14, kIoctlDevice = 1 << 15;
+constexpr uint64_t kExecute = 1, kWriteFile = 2, kReadFile = 4, kReadDir = 8, kTruncate = 1 << 14,
+                   kIoctlDevice = 1 << 15;
 
 uint64_t all_fs(int abi) {
   const int bits = abi >= 5 ? 16 : abi >= 3 ? 15 : abi == 2 ? 14 : 13;

@@ -3,6 +3,7 @@
 // "DONE: ..." (which for most deeds means that a wall has a hole), exit code 0 either way.
 //   sandbox_payload [--runner] DEED [WORD]
 //   sandbox_payload --poorer namespaces|root PROGRAM [WORD...]   runs the tests as on a machine that grants less
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -40,10 +41,8 @@ namespace {
 namespace fs = std::filesystem;
 
 int tell(bool done, const char* deed) {
-  if (done)
-    std::printf("DONE: %s\n", deed);
-  else
-    std::printf("refused: %s: %s\n", deed, std::strerror(errno));
+  if (done) std::printf("DONE: %s\n", deed);
+  else std::printf("refused: %s: %s\n", deed, std::strerror(errno));
   std::fflush(stdout);
   return 0;
 }
@@ -125,6 +124,13 @@ int map_then_protect(int number) {
   return tell(::mprotect(memory, 4096, PROT_READ | PROT_WRITE) == 0, "mprotect to writable");
 }
 
+int load_library(int number) {
+  void* library = ::dlopen(("/proc/self/fd/" + std::to_string(number)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return std::printf("refused: %s\n", ::dlerror()), 0;
+  auto* square_root = reinterpret_cast<double (*)(double)>(::dlsym(library, "sqrt"));
+  return std::printf("loaded: %g\n", square_root == nullptr ? -1 : square_root(4)), 0;
+}
+
 // Asks a timer to wake the process while it is frozen.
 int wake_by_timer() {
   sigevent event{};
@@ -176,7 +182,8 @@ int run_poorer(const std::string& lost, char** words) {
     const auto filter = whet::start_filter(whet::SyscallProfile::build);
     if (!filter) return std::printf("%s\n", filter.error().what.c_str()), 3;
     const sock_fprog program{static_cast<unsigned short>(filter->size()), const_cast<sock_filter*>(filter->data())};
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return tell(false, "seccomp"), 3;
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+      return tell(false, "seccomp"), 3;
   } else if (::geteuid() == 0 && (::setgid(4242) != 0 || ::setuid(4242) != 0)) {
     return tell(false, "setuid"), 3;
   }
@@ -187,7 +194,10 @@ int run_poorer(const std::string& lost, char** words) {
 int deed(const std::string& name, const char* word) {
   const int number = word != nullptr ? std::atoi(word) : 0;
   const std::map<std::string, std::function<int()>> deeds = {
-      {"hello", [] { return std::printf("hello from %d as %d in %s\n", ::getpid(), ::getuid(), fs::current_path().c_str()), 0; }},
+      {"hello",
+       [] {
+         return std::printf("hello from %d as %d in %s\n", ::getpid(), ::getuid(), fs::current_path().c_str()), 0;
+       }},
       {"exit", [=] { return number; }},
       {"abort", [] { return std::abort(), 0; }},
       {"crash", [] { return ::raise(SIGSEGV), *static_cast<volatile int*>(nullptr); }},
@@ -210,10 +220,12 @@ int deed(const std::string& name, const char* word) {
       {"spin", [=] { return spin(number); }},
       {"reopen", [=] { return reopen_for_writing(number); }},
       {"protect", [=] { return map_then_protect(number); }},
+      {"load", [=] { return load_library(number); }},
       {"timer", wake_by_timer},
       {"sleep", sleep_for_ever},
       {"much", [=] { return write_much(static_cast<size_t>(number) << 20); }},
-      {"raise-nproc", [] {
+      {"raise-nproc",
+       [] {
          rlimit limit{1000, 1000};
          return tell(::setrlimit(RLIMIT_NPROC, &limit) == 0, "setrlimit");
        }},
@@ -225,12 +237,18 @@ int deed(const std::string& name, const char* word) {
 
 }  // namespace
 
+#if defined(__SANITIZE_ADDRESS__) || defined(WHET_SANITIZED)
+// The leak check at exit clones and traces, which the filter forbids.
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+#endif
+
 int main(int count, char** words) {
   int at = 1;
   if (count > 3 && std::strcmp(words[1], "--poorer") == 0) return run_poorer(words[2], words + 3);
   if (at < count && std::strcmp(words[at], "--runner") == 0) {
     ++at;
-    if (const auto entered = whet::enter_runner_filter(); !entered) return std::printf("%s\n", entered.error().what.c_str()), 3;
+    if (const auto entered = whet::enter_runner_filter(); !entered)
+      return std::printf("%s\n", entered.error().what.c_str()), 3;
   }
   if (at >= count) return 2;
   return deed(words[at], at + 1 < count ? words[at + 1] : nullptr);

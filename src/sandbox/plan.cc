@@ -16,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSystemFolders[] = {"/usr", "/lib", "/lib64", "/lib32", "/libx32", "/bin", "/sbin"};
-constexpr const char* kSystemFiles[] = {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives"};
+constexpr const char* kSystemFiles[] = {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+                                        "/etc/alternatives"};
 constexpr const char* kDevices[] = {"/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"};
 
 bool is_below(const std::string& path, const std::string& folder) {
@@ -49,8 +50,7 @@ class RootBuilder {
         if (!writable && host == inside && earlier.host == "/" + earlier.inside) return;
         return add(host, inside, writable, with_devices);  // its mount point is there
       }
-    if (fs::is_directory(host))
-      folder(inside);
+    if (fs::is_directory(host)) folder(inside);
     else {
       folder(fs::path(inside).parent_path().string());
       plan_.files.push_back(inside.substr(1));
@@ -70,10 +70,8 @@ class RootBuilder {
 void plan_system_mounts(InsidePlan& plan, RootBuilder& root) {
   std::error_code code;
   for (const char* path : kSystemFolders) {
-    if (fs::is_symlink(path, code))
-      plan.symlinks.emplace_back(fs::read_symlink(path, code).string(), path + 1);
-    else if (fs::is_directory(path, code))
-      root.bind(path, path, false);
+    if (fs::is_symlink(path, code)) plan.symlinks.emplace_back(fs::read_symlink(path, code).string(), path + 1);
+    else if (fs::is_directory(path, code)) root.bind(path, path, false);
   }
   for (const char* path : kSystemFiles)
     if (fs::exists(path, code)) root.bind(path, path, false);
@@ -104,7 +102,8 @@ void allow(InsidePlan& plan, const std::string& path, bool writable) {
   plan.landlock_rules.push_back({path, writable, fs::is_directory(path)});
 }
 
-void plan_landlock(InsidePlan& plan, const JailSpec& spec, const MachineWalls& machine, const std::string& host_scratch) {
+void plan_landlock(InsidePlan& plan, const JailSpec& spec, const MachineWalls& machine,
+                   const std::string& host_scratch) {
   plan.landlock_abi = machine.landlock_abi;
   plan.landlock = machine.landlock_abi > 0;
   if (plan.mount_namespace) {
@@ -119,7 +118,8 @@ void plan_landlock(InsidePlan& plan, const JailSpec& spec, const MachineWalls& m
     allow(plan, "/dev/urandom", false);
     allow(plan, "/dev/random", false);
   }
-  for (const Bind& bind : spec.writable) plan.landlock_rules.push_back({bind.inside, true, fs::is_directory(bind.host)});
+  for (const Bind& bind : spec.writable)
+    plan.landlock_rules.push_back({bind.inside, true, fs::is_directory(bind.host)});
   for (const char* device : {"/dev/null", "/dev/zero"}) plan.landlock_rules.push_back({device, true, false});
 }
 
@@ -131,13 +131,16 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }
 
 Status check(const JailSpec& spec, const MachineWalls& machine) {
-  if (spec.argv.empty() || !spec.argv[0].starts_with('/')) return bad_input("a jail needs the absolute path of a program");
+  if (spec.argv.empty() || !spec.argv[0].starts_with('/'))
+    return bad_input("a jail needs the absolute path of a program");
   for (const auto* binds : {&spec.read_only, &spec.writable})
     for (const Bind& bind : *binds) {
       WHET_OK(check_inside(bind.inside));
-      if (!fs::exists(bind.host)) return bad_input("{}: cannot be bound into a jail: there is no such file or folder", bind.host);
+      if (!fs::exists(bind.host))
+        return bad_input("{}: cannot be bound into a jail: there is no such file or folder", bind.host);
       if (!machine.mount_namespace && bind.host != bind.inside)
-        return machine_failed("{} cannot be seen as {} in a jail: this machine refuses a mount namespace", bind.host, bind.inside);
+        return machine_failed("{} cannot be seen as {} in a jail: this machine refuses a mount namespace", bind.host,
+                              bind.inside);
     }
   return {};
 }
@@ -155,9 +158,9 @@ Expected<InsidePlan> plan_jail(const JailSpec& spec, const MachineWalls& machine
   plan.user = kJailUser;
   plan.hostname = machine.uts_namespace;
   plan.working_directory = !spec.working_directory.empty() ? spec.working_directory
-                           : !host_scratch.empty()          ? host_scratch
-                           : spec.scratch_bytes > 0         ? spec.scratch_inside
-                                                            : "/";
+                           : !host_scratch.empty()         ? host_scratch
+                           : spec.scratch_bytes > 0        ? spec.scratch_inside
+                                                           : "/";
   for (const int core : spec.cores) {
     constexpr size_t bits = sizeof(unsigned long) * 8;
     if (core < 0 || core > 4095) return bad_input("{} is no number of a core", core);
@@ -173,8 +176,11 @@ Expected<InsidePlan> plan_jail(const JailSpec& spec, const MachineWalls& machine
   return plan;
 }
 
-void plan_limits(InsidePlan& plan, const JailLimits& limits, const MachineWalls& machine, bool memory_is_held, bool tasks_are_held) {
-  auto set = [&](int resource, uint64_t soft, uint64_t hard) { plan.limits.emplace_back(resource, rlimit{soft, hard}); };
+void plan_limits(InsidePlan& plan, const JailLimits& limits, const MachineWalls& machine, bool memory_is_held,
+                 bool tasks_are_held) {
+  auto set = [&](int resource, uint64_t soft, uint64_t hard) {
+    plan.limits.emplace_back(resource, rlimit{soft, hard});
+  };
   set(RLIMIT_CORE, 0, 0);
   if (limits.file_bytes > 0) set(RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes);
   if (limits.open_files > 0) set(RLIMIT_NOFILE, limits.open_files, limits.open_files);

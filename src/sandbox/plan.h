@@ -18,6 +18,7 @@ constexpr uid_t kJailUser = 65534;  // nobody, inside; outside too when we are r
 Expected<InsidePlan> plan_jail(const JailSpec& spec, const MachineWalls& machine, const std::string& host_scratch);
 
 // Needs to know whether the cgroup holds the memory.
-void plan_limits(InsidePlan& plan, const JailLimits& limits, const MachineWalls& machine, bool memory_is_held, bool tasks_are_held);
+void plan_limits(InsidePlan& plan, const JailLimits& limits, const MachineWalls& machine, bool memory_is_held,
+                 bool tasks_are_held);
 
 }  // namespace whet

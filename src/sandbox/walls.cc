@@ -44,8 +44,11 @@ MountAnswer try_mounts(int flags) {
     answer.root = outcome(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                           ::mount("jail", "/usr", "tmpfs", 0, "size=1m") == 0);
     const struct { unsigned long set, clear, propagation, user; } read_only{1, 0, 0, 0};
-    if (answer.root == 0) answer.root = outcome(::syscall(442 /* mount_setattr */, AT_FDCWD, "/usr", 0, &read_only, sizeof read_only) == 0);
-    answer.proc = (flags & CLONE_NEWPID) == 0 ? EINVAL : outcome(::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0);
+    if (answer.root == 0)
+      answer.root = outcome(::syscall(442 /* mount_setattr */, AT_FDCWD, "/usr", 0, &read_only, sizeof read_only) == 0);
+    answer.proc = (flags & CLONE_NEWPID) == 0
+                      ? EINVAL
+                      : outcome(::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0);
     ::_exit(::write(ends[1], &answer, sizeof answer) == sizeof answer ? 0 : 1);
   }
   ::close(ends[1]);
@@ -96,8 +99,9 @@ MachineWalls probe() {
     machine.walls.push_back({"private_proc", false, "there is no mount namespace"});
   }
   const bool privileged = ::geteuid() == 0;
-  machine.walls.push_back({"unprivileged_user", machine.user_namespace || privileged,
-                           machine.user_namespace || privileged ? "" : "without a user namespace only root can change to another user"});
+  machine.walls.push_back(
+      {"unprivileged_user", machine.user_namespace || privileged,
+       machine.user_namespace || privileged ? "" : "without a user namespace only root can change to another user"});
   machine.walls.push_back(
       wall("seccomp", ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 ? 0 : errno, "prctl(PR_GET_SECCOMP)"));
   machine.landlock_abi = landlock_abi();

@@ -25,7 +25,8 @@ struct Value {
   bool exact = true;
   int64_t i = 0;
   double d = 0;
-  const char* lost = nullptr;  // why there is no value; travels upward like a NaN, so that `n == 0 or m % n == 0` holds for n = 0
+  const char* lost =
+      nullptr;  // why there is no value; travels upward like a NaN, so that `n == 0 or m % n == 0` holds for n = 0
   double real() const { return exact ? static_cast<double>(i) : d; }
   bool truth() const { return exact ? i != 0 : d != 0; }
 };
@@ -78,19 +79,21 @@ Result<std::vector<Token>> tokens_of(std::string_view text) {
 }
 
 // TRY for Result: both errors travel unchanged.
-#define GET(name, expression)                                       \
-  auto name##_result = (expression);                                \
+#define GET(name, expression)                                        \
+  auto name##_result = (expression);                                 \
   if (!name##_result) return std::unexpected(name##_result.error()); \
   Value name = *name##_result
 
 class Parser {
  public:
-  Parser(std::vector<Token> tokens, const std::map<std::string, int64_t>& axes) : tokens_(std::move(tokens)), axes_(axes) {}
+  Parser(std::vector<Token> tokens, const std::map<std::string, int64_t>& axes)
+      : tokens_(std::move(tokens)), axes_(axes) {}
 
   Result<Value> whole_expression() {
     GET(value, either());
     if (now().kind != Token::Kind::end) {
-      if (is("(") || is_name("if") || is_name("in") || is_name("is") || is_name("not") || is_name("for")) return opaque();
+      if (is("(") || is_name("if") || is_name("in") || is_name("is") || is_name("not") || is_name("for"))
+        return opaque();
       return wrong("unexpected \"" + now().text + "\"");
     }
     return value;
@@ -265,7 +268,8 @@ class Parser {
     }
     if (token.text == "True") return whole(1);
     if (token.text == "False") return whole(0);
-    if (token.text == "and" || token.text == "or" || token.text == "not") return wrong("unexpected \"" + token.text + "\"");
+    if (token.text == "and" || token.text == "or" || token.text == "not")
+      return wrong("unexpected \"" + token.text + "\"");
     auto axis = axes_.find(token.text);
     if (axis == axes_.end()) return opaque();
     return whole(axis->second);
@@ -275,7 +279,8 @@ class Parser {
     if (text.find('.') == std::string::npos) {
       int64_t value = 0;
       for (char c : text)
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, c - '0', &value)) return overflow();
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, c - '0', &value))
+          return overflow();
       return whole(value);
     }
     char* end = nullptr;
@@ -300,7 +305,9 @@ ConstraintResult evaluate_constraint(const std::string& text, const std::map<std
     if (!tokens) return std::unexpected(tokens.error());
     return Parser(std::move(*tokens), axes).whole_expression();
   }();
-  if (!value) return value.error().opaque ? ConstraintResult{Kind::note, ""} : ConstraintResult{Kind::malformed, value.error().why};
+  if (!value)
+    return value.error().opaque ? ConstraintResult{Kind::note, ""}
+                                : ConstraintResult{Kind::malformed, value.error().why};
   if (value->lost) return {Kind::no_value, value->lost};
   return {value->truth() ? Kind::holds : Kind::violated, ""};
 }

@@ -24,19 +24,24 @@ std::vector<Axis> read_axes(const Json& axes, JsonReader& in) {
     Axis read{name, std::nullopt, axis.string_or("description", "")};
     const std::string type = axis.string("type");
     if (type == "const") read.value = axis.integer("value", 0);
-    else if (type == "expr") axis.complain("type", "axes given by expressions (SOL-ExecBench) are not supported; make it \"var\" and add a constraint");
-    else if (!type.empty() && type != "var") axis.complain("type", "expected \"const\" or \"var\", found \"" + type + "\"");
+    else if (type == "expr")
+      axis.complain(
+          "type", "axes given by expressions (SOL-ExecBench) are not supported; make it \"var\" and add a constraint");
+    else if (!type.empty() && type != "var")
+      axis.complain("type", "expected \"const\" or \"var\", found \"" + type + "\"");
     list.push_back(std::move(read));
   }
   return list;
 }
 
 // Absent or null: a scalar by value. A list of declared axes otherwise.
-std::optional<std::vector<std::string>> read_shape(const Json& json, const std::vector<std::string>& axes, JsonReader& in) {
+std::optional<std::vector<std::string>> read_shape(const Json& json, const std::vector<std::string>& axes,
+                                                   JsonReader& in) {
   const Json* shape = in.find("shape");
   if (!shape) {
     if (json.is_object() && !json.contains("shape"))
-      in.complain("shape", "missing; expected a list of axes, [] for one element, or null for a scalar passed by value");
+      in.complain("shape",
+                  "missing; expected a list of axes, [] for one element, or null for a scalar passed by value");
     return std::nullopt;
   }
   std::vector<std::string> names;
@@ -57,7 +62,8 @@ std::optional<std::vector<std::string>> read_shape(const Json& json, const std::
   return names;
 }
 
-std::vector<TensorSpec> read_tensors(const Json& tensors, const char* key, const std::vector<std::string>& axes, JsonReader& in) {
+std::vector<TensorSpec> read_tensors(const Json& tensors, const char* key, const std::vector<std::string>& axes,
+                                     JsonReader& in) {
   std::vector<TensorSpec> list;
   for (const auto& [name, json] : tensors.items()) {
     JsonReader tensor(json, in.file(), std::string(key) + "." + name, in.complaints());
@@ -71,8 +77,9 @@ std::vector<TensorSpec> read_tensors(const Json& tensors, const char* key, const
     if (auto known = dtype_from_name(dtype)) {
       spec.dtype = *known;
     } else if (!dtype.empty()) {
-      static const std::vector<std::string> kNames = {"float64",     "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
-                                                      "float4_e2m1", "int64",   "int32",   "int16",    "int8",          "bool"};
+      static const std::vector<std::string> kNames = {"float64",       "float32",     "float16",     "bfloat16",
+                                                      "float8_e4m3fn", "float8_e5m2", "float4_e2m1", "int64",
+                                                      "int32",         "int16",       "int8",        "bool"};
       tensor.complain("dtype", "unknown dtype \"" + dtype + "\"" + suggestion(dtype, kNames));
     }
     list.push_back(std::move(spec));
@@ -99,14 +106,18 @@ void check_names(const Definition& definition, JsonReader& in) {
     in.complain("name", "expected letters, digits and . _ + = - only, found \"" + definition.name + "\"");
   for (const TensorSpec& output : definition.outputs) {
     if (definition.input(output.name)) in.complain("outputs." + output.name, "an input has the same name");
-    if (output.is_scalar()) in.complain("outputs." + output.name + ".shape", "an output cannot be a scalar; write [] for one element");
+    if (output.is_scalar())
+      in.complain("outputs." + output.name + ".shape", "an output cannot be a scalar; write [] for one element");
   }
   for (const auto* list : {&definition.inputs, &definition.outputs})
     for (const TensorSpec& tensor : *list)
-      if (definition.axis(tensor.name)) in.complain((list == &definition.inputs ? "inputs." : "outputs.") + tensor.name, "an axis has the same name");
+      if (definition.axis(tensor.name))
+        in.complain((list == &definition.inputs ? "inputs." : "outputs.") + tensor.name, "an axis has the same name");
   for (const TensorSpec& input : definition.inputs)
-    if (input.is_scalar() && (input.dtype == Dtype::float4_e2m1 || input.dtype == Dtype::float8_e4m3fn || input.dtype == Dtype::float8_e5m2))
-      in.complain("inputs." + input.name + ".dtype", fmt::format("a scalar cannot be {}; use float32", name_of(input.dtype)));
+    if (input.is_scalar() &&
+        (input.dtype == Dtype::float4_e2m1 || input.dtype == Dtype::float8_e4m3fn || input.dtype == Dtype::float8_e5m2))
+      in.complain("inputs." + input.name + ".dtype",
+                  fmt::format("a scalar cannot be {}; use float32", name_of(input.dtype)));
 }
 
 void check_constraints(const Definition& definition, JsonReader& in) {
@@ -116,7 +127,8 @@ void check_constraints(const Definition& definition, JsonReader& in) {
     // With these stand-in values a division by zero says nothing about the expression.
     const auto result = evaluate_constraint(definition.constraints[i], ones);
     if (result.kind == ConstraintResult::Kind::malformed)
-      in.complain(fmt::format("constraints[{}]", i), fmt::format("cannot read \"{}\": {}", definition.constraints[i], result.why));
+      in.complain(fmt::format("constraints[{}]", i),
+                  fmt::format("cannot read \"{}\": {}", definition.constraints[i], result.why));
   }
 }
 
@@ -132,7 +144,8 @@ void read_ours(const Json& whet, Definition& definition, JsonReader& in) {
   for (const TensorSpec& input : definition.inputs)
     if (!input.is_scalar()) names.push_back(input.name);
   for (const auto& [name, json] : ours.object("roles").items()) {
-    auto input = std::find_if(definition.inputs.begin(), definition.inputs.end(), [&](const TensorSpec& spec) { return spec.name == name; });
+    auto input = std::find_if(definition.inputs.begin(), definition.inputs.end(),
+                              [&](const TensorSpec& spec) { return spec.name == name; });
     const std::string key = "roles." + name;
     if (input == definition.inputs.end() || input->is_scalar()) {
       ours.complain(key, "there is no tensor input of this name" + suggestion(name, names));
@@ -187,7 +200,8 @@ Definition definition_from_json(const Json& json, const std::string& file, std::
   for (const Axis& axis : definition.axes) axes.push_back(axis.name);
   definition.inputs = read_tensors(in.object("inputs"), "inputs", axes, in);
   definition.outputs = read_tensors(in.object("outputs"), "outputs", axes, in);
-  if (in.has("outputs") && in.object("outputs").empty()) in.complain("outputs", "expected at least one output, found none");
+  if (in.has("outputs") && in.object("outputs").empty())
+    in.complain("outputs", "expected at least one output, found none");
   definition.reference = in.string("reference");
   if (!definition.reference.empty() && !has_top_level_run(definition.reference))
     in.complain("reference", "expected Python source with a top-level \"def run(\"");
@@ -233,7 +247,8 @@ std::vector<int64_t> axis_values(const Definition& definition, const std::map<st
   return values;
 }
 
-std::vector<int64_t> shape_of(const Definition& definition, const TensorSpec& tensor, const std::map<std::string, int64_t>& axes) {
+std::vector<int64_t> shape_of(const Definition& definition, const TensorSpec& tensor,
+                              const std::map<std::string, int64_t>& axes) {
   std::vector<int64_t> shape;
   if (!tensor.shape) return shape;
   for (const std::string& name : *tensor.shape) {

@@ -21,7 +21,8 @@ bool glob_matches(std::string_view pattern, std::string_view path) {
       if (with_slash) {
         ++p;
         std::vector<char> after(path.size() + 1, 0);
-        for (std::size_t i = 0; i <= path.size(); ++i) after[i] = reach[i] || (i > 0 && next[i - 1] && path[i - 1] == '/');
+        for (std::size_t i = 0; i <= path.size(); ++i)
+          after[i] = reach[i] || (i > 0 && next[i - 1] && path[i - 1] == '/');
         next = std::move(after);
       }
     } else {

@@ -43,7 +43,8 @@ int64_t greatest(Dtype dtype) {
 int64_t least(Dtype dtype) { return dtype == Dtype::boolean ? 0 : -greatest(dtype) - 1; }
 
 bool is_integer_of(double value, Dtype dtype) {
-  return std::floor(value) == value && value >= static_cast<double>(least(dtype)) && value <= static_cast<double>(greatest(dtype)) && value < 9.2e18;
+  return std::floor(value) == value && value >= static_cast<double>(least(dtype)) &&
+         value <= static_cast<double>(greatest(dtype)) && value < 9.2e18;
 }
 
 std::vector<int64_t> read_lengths(JsonReader& in) {
@@ -60,14 +61,18 @@ std::vector<int64_t> read_lengths(JsonReader& in) {
 }
 
 std::string lengths_misfit(const Recipe& recipe, const TensorSpec& input, int64_t count) {
-  if (input.shape->size() != 1) return fmt::format("lengths need an input with one axis; this one has {}", input.shape->size());
-  if (static_cast<int64_t>(recipe.lengths.size()) != count) return fmt::format("expected {} lengths, found {}", count, recipe.lengths.size());
+  if (input.shape->size() != 1)
+    return fmt::format("lengths need an input with one axis; this one has {}", input.shape->size());
+  if (static_cast<int64_t>(recipe.lengths.size()) != count)
+    return fmt::format("expected {} lengths, found {}", count, recipe.lengths.size());
   for (int64_t length : recipe.lengths)
-    if (length > greatest(input.dtype)) return fmt::format("the length {} does not fit into {}", length, name_of(input.dtype));
+    if (length > greatest(input.dtype))
+      return fmt::format("the length {} does not fit into {}", length, name_of(input.dtype));
   return "";
 }
 
-std::string cumsum_misfit(const Recipe& recipe, const TensorSpec& input, const Definition& definition, const Workload& workload, int64_t count) {
+std::string cumsum_misfit(const Recipe& recipe, const TensorSpec& input, const Definition& definition,
+                          const Workload& workload, int64_t count) {
   const TensorSpec* of = definition.input(recipe.of);
   if (!of) {
     std::vector<std::string> names;
@@ -77,10 +82,12 @@ std::string cumsum_misfit(const Recipe& recipe, const TensorSpec& input, const D
   if (of->is_scalar() || is_float(of->dtype) || of->shape->size() != 1 || input.shape->size() != 1)
     return "both \"" + input.name + "\" and \"" + recipe.of + "\" must be integer tensors with one axis";
   auto source = workload.inputs.find(recipe.of);
-  if (source == workload.inputs.end() || source->second.kind != InputSource::Kind::random) return "\"" + recipe.of + "\" has no recipe";
+  if (source == workload.inputs.end() || source->second.kind != InputSource::Kind::random)
+    return "\"" + recipe.of + "\" has no recipe";
   if (source->second.recipe.kind == Kind::cumsum_of) return "\"" + recipe.of + "\" is itself a cumulative sum";
   const int64_t summed = element_count(shape_of(definition, *of, workload.axes));
-  if (count != summed + 1) return fmt::format("expected {} elements, one more than \"{}\", found {}", summed + 1, recipe.of, count);
+  if (count != summed + 1)
+    return fmt::format("expected {} elements, one more than \"{}\", found {}", summed + 1, recipe.of, count);
   int64_t total = 0;
   for (int64_t length : source->second.recipe.lengths)
     if (__builtin_add_overflow(total, length, &total) || total > greatest(input.dtype))
@@ -88,7 +95,8 @@ std::string cumsum_misfit(const Recipe& recipe, const TensorSpec& input, const D
   return "";
 }
 
-std::string index_misfit(const Recipe& recipe, const TensorSpec& input, const Definition& definition, const Workload& workload) {
+std::string index_misfit(const Recipe& recipe, const TensorSpec& input, const Definition& definition,
+                         const Workload& workload) {
   const Axis* axis = definition.axis(recipe.of);
   if (!axis) {
     std::vector<std::string> names;
@@ -98,7 +106,8 @@ std::string index_misfit(const Recipe& recipe, const TensorSpec& input, const De
   auto given = workload.axes.find(axis->name);
   const int64_t bound = axis->value.value_or(given == workload.axes.end() ? 0 : given->second);
   if (bound < 1) return "the axis \"" + recipe.of + "\" is 0, so there is no index below it";
-  if (bound - 1 > greatest(input.dtype)) return fmt::format("indices below {} do not fit into {}", bound, name_of(input.dtype));
+  if (bound - 1 > greatest(input.dtype))
+    return fmt::format("indices below {} do not fit into {}", bound, name_of(input.dtype));
   return "";
 }
 
@@ -106,7 +115,8 @@ std::string index_misfit(const Recipe& recipe, const TensorSpec& input, const De
 
 std::string_view name_of(Recipe::Kind kind) { return rows()[static_cast<std::size_t>(kind)].name; }
 
-Recipe recipe_from_json(const Json& json, const std::string& file, const std::string& path, std::vector<std::string>& complaints) {
+Recipe recipe_from_json(const Json& json, const std::string& file, const std::string& path,
+                        std::vector<std::string>& complaints) {
   Recipe recipe;
   JsonReader in(json, file, path, complaints);
   if (!json.is_object()) return recipe;
@@ -121,17 +131,27 @@ Recipe recipe_from_json(const Json& json, const std::string& file, const std::st
   known.insert(known.begin(), "kind");
   complain_about_unknown_keys(json, known, in);
   switch (recipe.kind) {
-    case Kind::normal: recipe.scale = in.number_or("scale", 1); break;
+    case Kind::normal:
+      recipe.scale = in.number_or("scale", 1);
+      break;
     case Kind::uniform:
       recipe.low = in.number_or("low", 0);
       recipe.high = in.number_or("high", 1);
-      if (!(recipe.low < recipe.high)) in.complain("high", fmt::format("expected a number > low = {}, found {}", recipe.low, recipe.high));
+      if (!(recipe.low < recipe.high))
+        in.complain("high", fmt::format("expected a number > low = {}, found {}", recipe.low, recipe.high));
       break;
-    case Kind::constant: recipe.value = in.number("value"); break;
-    case Kind::lengths: recipe.lengths = read_lengths(in); break;
+    case Kind::constant:
+      recipe.value = in.number("value");
+      break;
+    case Kind::lengths:
+      recipe.lengths = read_lengths(in);
+      break;
     case Kind::cumsum_of:
-    case Kind::index_below: recipe.of = in.string("of"); break;
-    case Kind::page_permutation: break;
+    case Kind::index_below:
+      recipe.of = in.string("of");
+      break;
+    case Kind::page_permutation:
+      break;
     case Kind::planted:
       recipe.scale = in.number_or("scale", 1);
       recipe.peaks = in.integer("peaks", 1);
@@ -145,16 +165,25 @@ Json to_json(const Recipe& recipe) {
   Json json;
   json["kind"] = name_of(recipe.kind);
   switch (recipe.kind) {
-    case Kind::normal: json["scale"] = recipe.scale; break;
+    case Kind::normal:
+      json["scale"] = recipe.scale;
+      break;
     case Kind::uniform:
       json["low"] = recipe.low;
       json["high"] = recipe.high;
       break;
-    case Kind::constant: json["value"] = recipe.value; break;
-    case Kind::lengths: json["lengths"] = recipe.lengths; break;
+    case Kind::constant:
+      json["value"] = recipe.value;
+      break;
+    case Kind::lengths:
+      json["lengths"] = recipe.lengths;
+      break;
     case Kind::cumsum_of:
-    case Kind::index_below: json["of"] = recipe.of; break;
-    case Kind::page_permutation: break;
+    case Kind::index_below:
+      json["of"] = recipe.of;
+      break;
+    case Kind::page_permutation:
+      break;
     case Kind::planted:
       json["scale"] = recipe.scale;
       json["peaks"] = recipe.peaks;
@@ -163,18 +192,23 @@ Json to_json(const Recipe& recipe) {
   return json;
 }
 
-std::string recipe_misfit(const Recipe& recipe, const TensorSpec& input, const Definition& definition, const Workload& workload) {
+std::string recipe_misfit(const Recipe& recipe, const TensorSpec& input, const Definition& definition,
+                          const Workload& workload) {
   const std::vector<int64_t> shape = shape_of(definition, input, workload.axes);
   const int64_t count = element_count(shape);
   const bool floating = is_float(input.dtype);
-  const auto needs = [&](const char* what) { return fmt::format("{} needs {} input; this one is {}", name_of(recipe.kind), what, name_of(input.dtype)); };
+  const auto needs = [&](const char* what) {
+    return fmt::format("{} needs {} input; this one is {}", name_of(recipe.kind), what, name_of(input.dtype));
+  };
   switch (recipe.kind) {
     case Kind::normal:
     case Kind::planted:
       if (!floating) return needs("a floating-point");
       if (recipe.kind == Kind::normal) return "";
       if (shape.empty()) return "planted needs an input with at least one axis";
-      return recipe.peaks <= shape.back() ? "" : fmt::format("{} peaks do not fit into rows of {}", recipe.peaks, shape.back());
+      return recipe.peaks <= shape.back()
+                 ? ""
+                 : fmt::format("{} peaks do not fit into rows of {}", recipe.peaks, shape.back());
     case Kind::uniform:
       if (floating || (is_integer_of(recipe.low, input.dtype) && is_integer_of(recipe.high, input.dtype))) return "";
       return fmt::format("[{}, {}] must be bounded by integers of {}", recipe.low, recipe.high, name_of(input.dtype));
@@ -184,13 +218,16 @@ std::string recipe_misfit(const Recipe& recipe, const TensorSpec& input, const D
     case Kind::lengths:
     case Kind::cumsum_of:
     case Kind::page_permutation:
-    case Kind::index_below: break;
+    case Kind::index_below:
+      break;
   }
   if (floating || input.dtype == Dtype::boolean) return needs("an integer");
   if (recipe.kind == Kind::lengths) return lengths_misfit(recipe, input, count);
   if (recipe.kind == Kind::cumsum_of) return cumsum_misfit(recipe, input, definition, workload, count);
   if (recipe.kind == Kind::index_below) return index_misfit(recipe, input, definition, workload);
-  return count - 1 <= greatest(input.dtype) ? "" : fmt::format("a permutation of {} does not fit into {}", count, name_of(input.dtype));
+  return count - 1 <= greatest(input.dtype)
+             ? ""
+             : fmt::format("a permutation of {} does not fit into {}", count, name_of(input.dtype));
 }
 
 }  // namespace whet

@@ -17,7 +17,8 @@ constexpr std::string_view kEntrySymbol = "whet_solution_v1";
 
 std::string one_of(JsonReader& in, const char* key, const std::vector<std::string>& words, std::string fallback) {
   const std::string word = in.string_or(key, fallback);
-  if (std::find(words.begin(), words.end(), word) == words.end()) in.complain(key, "unknown value \"" + word + "\"" + suggestion(word, words));
+  if (std::find(words.begin(), words.end(), word) == words.end())
+    in.complain(key, "unknown value \"" + word + "\"" + suggestion(word, words));
   return word;
 }
 
@@ -39,7 +40,8 @@ void read_spec(const Json& json, Solution& solution, JsonReader& outer) {
   }
 }
 
-void add_matching(const std::string& glob, const std::map<std::string, std::string>& files, Solution& solution, JsonReader& in) {
+void add_matching(const std::string& glob, const std::map<std::string, std::string>& files, Solution& solution,
+                  JsonReader& in) {
   bool any = false;
   for (const auto& [path, contents] : files) {
     if (path == kManifest || !glob_matches(glob, path)) continue;
@@ -66,10 +68,14 @@ void read_sources(const std::map<std::string, std::string>& files, Solution& sol
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (list[i].is_string()) add_matching(list[i].get<std::string>(), files, solution, in);
     else if (list[i].is_object()) add_inlined(list[i], i, solution, in);
-    else in.complain(fmt::format("sources[{}]", i), "expected a glob (\"*.cc\") or {\"path\", \"content\"}, found " + brief(list[i]));
+    else
+      in.complain(fmt::format("sources[{}]", i),
+                  "expected a glob (\"*.cc\") or {\"path\", \"content\"}, found " + brief(list[i]));
   }
   for (const auto& [path, contents] : solution.sources) {
-    if (!is_plain_relative_path(path)) in.complain("sources", "expected a path below the folder, relative and without \"..\", found " + brief(Json(path)));
+    if (!is_plain_relative_path(path))
+      in.complain("sources",
+                  "expected a path below the folder, relative and without \"..\", found " + brief(Json(path)));
     if (!is_utf8(contents)) in.complain("sources", "the source \"" + path + "\" is not UTF-8");
   }
 }
@@ -86,12 +92,15 @@ void check_entry_point(const Solution& solution, JsonReader& in) {
   if (!solution.sources.contains(file) && !solution.sources.empty()) {
     std::vector<std::string> paths;
     for (const auto& [path, contents] : solution.sources) paths.push_back(path);
-    in.complain("spec.entry_point", "the file " + brief(Json(file)) + " is not among the sources" + suggestion(file, paths));
+    in.complain("spec.entry_point",
+                "the file " + brief(Json(file)) + " is not among the sources" + suggestion(file, paths));
   }
   const bool compiled = solution.language == "cpp" || solution.language == "cuda";
   if (solution.binding == "whet" && compiled && symbol != kEntrySymbol)
-    in.complain("spec.entry_point", fmt::format("with binding \"whet\" the symbol is {}, found {}", kEntrySymbol, brief(Json(symbol))));
-  else if (!is_identifier(symbol)) in.complain("spec.entry_point", "the symbol must be an identifier, found " + brief(Json(symbol)));
+    in.complain("spec.entry_point",
+                fmt::format("with binding \"whet\" the symbol is {}, found {}", kEntrySymbol, brief(Json(symbol))));
+  else if (!is_identifier(symbol))
+    in.complain("spec.entry_point", "the symbol must be an identifier, found " + brief(Json(symbol)));
 }
 
 void read_definitions(const std::string& theirs, Solution& solution, JsonReader& in) {
@@ -103,16 +112,19 @@ void read_definitions(const std::string& theirs, Solution& solution, JsonReader&
   complain_about_unknown_keys(*whet, kKeys, ours);
   if (!ours.has("definitions")) return;
   solution.definitions = ours.strings_or_empty("definitions");
-  if (!theirs.empty() && std::find(solution.definitions.begin(), solution.definitions.end(), theirs) == solution.definitions.end())
+  if (!theirs.empty() &&
+      std::find(solution.definitions.begin(), solution.definitions.end(), theirs) == solution.definitions.end())
     ours.complain("definitions", "expected it to contain the definition \"" + theirs + "\" too");
   for (std::size_t i = 1; i < solution.definitions.size(); ++i)
-    if (std::find(solution.definitions.begin(), solution.definitions.begin() + i, solution.definitions[i]) != solution.definitions.begin() + i)
+    if (std::find(solution.definitions.begin(), solution.definitions.begin() + i, solution.definitions[i]) !=
+        solution.definitions.begin() + i)
       ours.complain("definitions", "\"" + solution.definitions[i] + "\" stands twice");
 }
 
 }  // namespace
 
-Solution solution_from_files(const std::map<std::string, std::string>& files, const std::string& where, std::vector<std::string>& complaints) {
+Solution solution_from_files(const std::map<std::string, std::string>& files, const std::string& where,
+                             std::vector<std::string>& complaints) {
   Solution solution;
   auto manifest = files.find(std::string(kManifest));
   if (manifest == files.end()) {
@@ -154,7 +166,8 @@ Json to_json(const Solution& solution, const std::string& definition) {
   spec["binding"] = solution.binding;
   spec["compile_options"] = {{"cflags", solution.cflags}, {"ld_flags", solution.ld_flags}};
   json["sources"] = Json::array();
-  for (const auto& [path, contents] : solution.sources) json["sources"].push_back({{"path", path}, {"content", contents}});
+  for (const auto& [path, contents] : solution.sources)
+    json["sources"].push_back({{"path", path}, {"content", contents}});
   json["whet"] = {{"definitions", solution.definitions}};
   return json;
 }

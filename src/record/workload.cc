@@ -53,7 +53,8 @@ bool check_size(const Definition& definition, const Workload& workload, JsonRead
         over = over || __builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes) || bytes > kMaxWorkloadBytes;
       over = over || __builtin_add_overflow(total, bytes, &total) || total > kMaxWorkloadBytes;
       if (!over) continue;
-      in.complain("axes", fmt::format("with \"{}\" the tensors take more than {} GiB; make the axes smaller", tensor.name, kMaxWorkloadBytes >> 30));
+      in.complain("axes", fmt::format("with \"{}\" the tensors take more than {} GiB; make the axes smaller",
+                                      tensor.name, kMaxWorkloadBytes >> 30));
       return false;
     }
   }
@@ -68,12 +69,15 @@ void check_constraints(const Definition& definition, const Workload& workload, J
   for (const std::string& constraint : definition.constraints) {
     const ConstraintResult result = evaluate_constraint(constraint, axes);
     if (result.kind == Kind::violated) in.complain("axes", "the constraint \"" + constraint + "\" does not hold");
-    if (result.kind == Kind::no_value) in.complain("axes", "the constraint \"" + constraint + "\" has no value: " + result.why);
+    if (result.kind == Kind::no_value)
+      in.complain("axes", "the constraint \"" + constraint + "\" has no value: " + result.why);
   }
 }
 
 double greatest_float(Dtype dtype) {
-  return dtype == Dtype::float64 ? std::numeric_limits<double>::max() : dtype == Dtype::float16 ? 65504.0 : 3.4028234663852886e38;
+  return dtype == Dtype::float64   ? std::numeric_limits<double>::max()
+         : dtype == Dtype::float16 ? 65504.0
+                                   : 3.4028234663852886e38;
 }
 
 // The token decides the type, and it must be the dtype's: an integer may stand for a float, nothing else.
@@ -90,12 +94,17 @@ void read_scalar(const TensorSpec& spec, InputSource& source, JsonReader& in) {
   } else if (is_float(spec.dtype)) {
     const bool fits = value->is_number() && std::abs(value->get<double>()) <= greatest_float(spec.dtype);
     if (fits) source.scalar = value->get<double>();
-    else in.complain("value", fmt::format("expected a number that fits into {}, found {}", name_of(spec.dtype), brief(*value)));
+    else
+      in.complain("value",
+                  fmt::format("expected a number that fits into {}, found {}", name_of(spec.dtype), brief(*value)));
   } else {
     const int bits = static_cast<int>(8 * size_of(spec.dtype));
     const int64_t high = bits == 64 ? INT64_MAX : (int64_t{1} << (bits - 1)) - 1;
-    if (value->is_number_integer() && value->get<int64_t>() <= high && value->get<int64_t>() >= -high - 1) source.scalar = value->get<int64_t>();
-    else in.complain("value", fmt::format("expected an integer that fits into {}, found {}", name_of(spec.dtype), brief(*value)));
+    if (value->is_number_integer() && value->get<int64_t>() <= high && value->get<int64_t>() >= -high - 1)
+      source.scalar = value->get<int64_t>();
+    else
+      in.complain("value",
+                  fmt::format("expected an integer that fits into {}, found {}", name_of(spec.dtype), brief(*value)));
   }
 }
 
@@ -104,23 +113,32 @@ void read_safetensors(InputSource& source, JsonReader& in) {
   source.path = in.string("path");
   source.tensor_key = in.string("tensor_key");
   if (!source.path.empty() && !is_plain_relative_path(source.path))
-    in.complain("path", "expected a path below the task's folder, relative and without \"..\", found " + brief(Json(source.path)));
+    in.complain("path", "expected a path below the task's folder, relative and without \"..\", found " +
+                            brief(Json(source.path)));
 }
 
-void read_input(const TensorSpec& spec, const Json* json, Workload& workload, const std::string& path, JsonReader& outer) {
+void read_input(const TensorSpec& spec, const Json* json, Workload& workload, const std::string& path,
+                JsonReader& outer) {
   InputSource source;
   const Json empty = Json::object();
   JsonReader in(json ? *json : empty, outer.file(), path, outer.complaints());
   const std::string type = json && json->is_object() ? in.string("type") : "random";
   if (type == "scalar") {
     if (spec.is_scalar()) read_scalar(spec, source, in);
-    else in.complain("type", "\"" + spec.name + "\" is a tensor (its shape is not null); expected \"random\" or \"safetensors\", found \"scalar\"");
+    else
+      in.complain(
+          "type",
+          "\"" + spec.name +
+              "\" is a tensor (its shape is not null); expected \"random\" or \"safetensors\", found \"scalar\"");
   } else if (type == "safetensors") {
     if (!spec.is_scalar()) read_safetensors(source, in);
-    else in.complain("type", "\"" + spec.name + "\" is a scalar (its shape is null); expected \"scalar\", found \"safetensors\"");
+    else
+      in.complain("type",
+                  "\"" + spec.name + "\" is a scalar (its shape is null); expected \"scalar\", found \"safetensors\"");
   } else if (type == "random") {
     if (spec.is_scalar())
-      outer.complain("inputs." + spec.name, "a scalar is not drawn; give it a value: {\"type\": \"scalar\", \"value\": ...}");
+      outer.complain("inputs." + spec.name,
+                     "a scalar is not drawn; give it a value: {\"type\": \"scalar\", \"value\": ...}");
   } else if (!type.empty()) {
     static const std::vector<std::string> kTypes = {"random", "scalar", "safetensors"};
     in.complain("type", "unknown type \"" + type + "\"" + suggestion(type, kTypes));
@@ -132,7 +150,8 @@ void read_inputs(const Definition& definition, Workload& workload, JsonReader& i
   const Json empty = Json::object();
   const Json& inputs = in.find("inputs") ? in.object("inputs") : empty;
   for (const auto& [name, json] : inputs.items())
-    if (!definition.input(name)) in.complain("inputs." + name, "the Definition has no such input" + suggestion(name, names_of_inputs(definition)));
+    if (!definition.input(name))
+      in.complain("inputs." + name, "the Definition has no such input" + suggestion(name, names_of_inputs(definition)));
   for (const TensorSpec& spec : definition.inputs) {
     auto json = inputs.find(spec.name);
     read_input(spec, json == inputs.end() ? nullptr : &*json, workload, "workload.inputs." + spec.name, in);
@@ -145,7 +164,8 @@ void read_recipes(const Definition& definition, Workload& workload, JsonReader& 
     const Recipe recipe = recipe_from_json(json, ours.file(), "workload.whet.recipes." + name, ours.complaints());
     auto source = workload.inputs.find(name);
     if (source == workload.inputs.end())
-      ours.complain("recipes." + name, "the Definition has no such input" + suggestion(name, names_of_inputs(definition)));
+      ours.complain("recipes." + name,
+                    "the Definition has no such input" + suggestion(name, names_of_inputs(definition)));
     else if (source->second.kind != InputSource::Kind::random || definition.input(name)->is_scalar())
       ours.complain("recipes." + name, "only an input of type \"random\" has a recipe");
     else source->second.recipe = recipe;
@@ -159,11 +179,16 @@ void check_recipes(const Definition& definition, const Workload& workload, const
     if (found == workload.inputs.end() || found->second.kind != InputSource::Kind::random || spec.is_scalar()) continue;
     const bool has_recipe = recipes && recipes->is_object() && recipes->contains(spec.name);
     if (!has_recipe && !is_float(spec.dtype)) {
-      in.complain("inputs." + spec.name, fmt::format("a random {} input needs a recipe under workload.whet.recipes.{} (lengths, cumsum_of, page_permutation, "
-                                                     "index_below, uniform or constant), or type \"safetensors\"", name_of(spec.dtype), spec.name));
+      in.complain(
+          "inputs." + spec.name,
+          fmt::format(
+              "a random {} input needs a recipe under workload.whet.recipes.{} (lengths, cumsum_of, page_permutation, "
+              "index_below, uniform or constant), or type \"safetensors\"",
+              name_of(spec.dtype), spec.name));
       continue;
     }
-    if (std::string misfit = recipe_misfit(found->second.recipe, spec, definition, workload); has_recipe && !misfit.empty())
+    if (std::string misfit = recipe_misfit(found->second.recipe, spec, definition, workload);
+        has_recipe && !misfit.empty())
       in.complain("whet.recipes." + spec.name, misfit);
   }
 }
@@ -206,7 +231,8 @@ void read_ours(const Json& json, const Definition& definition, Workload& workloa
   workload.name = ours.string_or("name", workload.name);
   workload.family = ours.string_or("family", workload.family);
   for (const auto& [key, name] : {std::pair{"name", workload.name}, std::pair{"family", workload.family}})
-    if (ours.has(key) && !is_plain_name(name)) ours.complain(key, "expected letters, digits and . _ + = - only, found " + brief(Json(name)));
+    if (ours.has(key) && !is_plain_name(name))
+      ours.complain(key, "expected letters, digits and . _ + = - only, found " + brief(Json(name)));
   if (ours.has("sets")) {
     workload.sets = ours.strings_or_empty("sets");
     if (workload.sets.empty()) ours.complain("sets", "expected at least one set");
@@ -224,7 +250,9 @@ void read_ours(const Json& json, const Definition& definition, Workload& workloa
 Json to_json(const InputSource& source) {
   Json json;
   switch (source.kind) {
-    case InputSource::Kind::random: json["type"] = "random"; break;
+    case InputSource::Kind::random:
+      json["type"] = "random";
+      break;
     case InputSource::Kind::scalar:
       json["type"] = "scalar";
       std::visit([&](auto value) { json["value"] = value; }, source.scalar);
@@ -240,8 +268,8 @@ Json to_json(const InputSource& source) {
 
 }  // namespace
 
-Workload workload_from_json(const Json& line, const Definition& definition, const std::string& file, std::vector<std::string>& complaints,
-                            const std::map<Dtype, Tolerance>& defaults) {
+Workload workload_from_json(const Json& line, const Definition& definition, const std::string& file,
+                            std::vector<std::string>& complaints, const std::map<Dtype, Tolerance>& defaults) {
   Workload workload;
   JsonReader outer(line, file, "", complaints);
   if (!line.is_object()) return workload;
@@ -249,7 +277,8 @@ Workload workload_from_json(const Json& line, const Definition& definition, cons
   if (!workload.definition.empty() && workload.definition != definition.name)
     outer.complain("definition", "expected \"" + definition.name + "\", found \"" + workload.definition + "\"");
   for (const char* key : {"solution", "evaluation"})
-    if (outer.has(key)) outer.complain(key, "expected null: a workload's line holds no result, found " + brief(*outer.find(key)));
+    if (outer.has(key))
+      outer.complain(key, "expected null: a workload's line holds no result, found " + brief(*outer.find(key)));
   const Json& json = outer.object("workload");
   if (!outer.has("workload") || !json.is_object()) return workload;
   JsonReader in(json, file, "workload", complaints);
@@ -285,9 +314,11 @@ Json to_json(const Workload& workload) {
   whet["name"] = workload.name;
   whet["family"] = workload.family;
   whet["sets"] = workload.sets;
-  whet["tolerance"] = {{"rtol", workload.tolerance.rtol}, {"atol", workload.tolerance.atol}, {"norm", workload.tolerance.norm}};
+  whet["tolerance"] = {
+      {"rtol", workload.tolerance.rtol}, {"atol", workload.tolerance.atol}, {"norm", workload.tolerance.norm}};
   if (!recipes.empty()) whet["recipes"] = recipes;
-  if (workload.floor_flops > 0 || workload.floor_bytes > 0) whet["floor"] = {{"flops", workload.floor_flops}, {"bytes", workload.floor_bytes}};
+  if (workload.floor_flops > 0 || workload.floor_bytes > 0)
+    whet["floor"] = {{"flops", workload.floor_flops}, {"bytes", workload.floor_bytes}};
   Json line;
   line["definition"] = workload.definition;
   line["workload"] = inner;

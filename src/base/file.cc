@@ -100,15 +100,16 @@ Expected<std::map<std::string, std::string>> read_tree(const fs::path& folder, T
       if (code) return bad_input("{}: a symbolic link to nothing", path.string());
       const fs::path inside = target.lexically_relative(root);
       if (inside.empty() || inside.begin()->string() == "..")
-        return bad_input("{}: a symbolic link that leads out of {} (to {}); put the file itself there", path.string(), folder.string(),
-                         target.string());
+        return bad_input("{}: a symbolic link that leads out of {} (to {}); put the file itself there", path.string(),
+                         folder.string(), target.string());
     }
     if (at->is_directory(code)) continue;
     if (!at->is_regular_file(code)) return bad_input("{}: neither a file nor a folder", path.string());
     if (files.size() == limits.max_files) return bad_input("{}: more than {} files", folder.string(), limits.max_files);
     WHET_TRY(std::string contents, read_file(path, limits.max_bytes));
     bytes += contents.size();
-    if (bytes > limits.max_bytes) return bad_input("{}: more than {} bytes in all files", folder.string(), limits.max_bytes);
+    if (bytes > limits.max_bytes)
+      return bad_input("{}: more than {} bytes in all files", folder.string(), limits.max_bytes);
     files.emplace(path.lexically_relative(root).generic_string(), std::move(contents));
   }
   if (code) return bad_input("cannot read the folder {}: {}", folder.string(), code.message());
@@ -118,7 +119,8 @@ Expected<std::map<std::string, std::string>> read_tree(const fs::path& folder, T
 Status write_tree(const fs::path& folder, const std::map<std::string, std::string>& files) {
   WHET_OK(make_folders(folder));
   for (const auto& [relative, contents] : files) {
-    if (!is_plain_relative_path(relative)) return bad_input("\"{}\": expected a plain relative path such as \"src/a.cc\"", relative);
+    if (!is_plain_relative_path(relative))
+      return bad_input("\"{}\": expected a plain relative path such as \"src/a.cc\"", relative);
     const fs::path path = folder / relative;
     WHET_OK(make_folders(path.parent_path()));
     Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -151,7 +153,8 @@ Status make_folders(const fs::path& folder) {
 
 Expected<TemporaryDirectory> TemporaryDirectory::make(const std::string& prefix, const fs::path& parent) {
   std::string name = (parent / (prefix + "-XXXXXX")).string();
-  if (::mkdtemp(name.data()) == nullptr) return system_error("cannot make a temporary folder in " + parent.string(), errno);
+  if (::mkdtemp(name.data()) == nullptr)
+    return system_error("cannot make a temporary folder in " + parent.string(), errno);
   TemporaryDirectory made;
   made.path_ = name;
   return made;

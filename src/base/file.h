@@ -62,7 +62,8 @@ Status make_folders(const std::filesystem::path& folder);
 class TemporaryDirectory {
  public:
   // <parent>/<prefix>-XXXXXX
-  static Expected<TemporaryDirectory> make(const std::string& prefix = "whet", const std::filesystem::path& parent = "/tmp");
+  static Expected<TemporaryDirectory> make(const std::string& prefix = "whet",
+                                           const std::filesystem::path& parent = "/tmp");
 
   TemporaryDirectory() = default;
   TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}

@@ -42,12 +42,9 @@ std::string BoundedText::text() const {
 std::string ProcessResult::describe(const std::vector<std::string>& argv) const {
   std::string text;
   for (const std::string& word : argv) text += (text.empty() ? "" : " ") + word;
-  if (timed_out)
-    text += fmt::format(": stopped after {:.1f} s", seconds);
-  else if (signal != 0)
-    text += fmt::format(": ended by signal {} ({})", signal, ::strsignal(signal));
-  else
-    text += fmt::format(": exit code {}", exit_code);
+  if (timed_out) text += fmt::format(": stopped after {:.1f} s", seconds);
+  else if (signal != 0) text += fmt::format(": ended by signal {} ({})", signal, ::strsignal(signal));
+  else text += fmt::format(": exit code {}", exit_code);
   std::string_view said = err.empty() ? std::string_view(out) : std::string_view(err);
   while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.remove_suffix(1);
   if (said.size() > 400) said.remove_prefix(said.size() - 400);
@@ -205,7 +202,8 @@ Expected<std::optional<Process::End>> Process::wait(std::chrono::milliseconds at
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
     if (end || left <= 0) return end;
     pollfd watch{pidfd_.get(), POLLIN, 0};
-    const long nap = pidfd_ ? std::min<long>(left, 1'000'000) : std::min<long>(left, 5);  // kernels before 5.3 have no pidfd
+    const long nap =
+        pidfd_ ? std::min<long>(left, 1'000'000) : std::min<long>(left, 5);  // kernels before 5.3 have no pidfd
     ::poll(&watch, pidfd_ ? 1 : 0, static_cast<int>(nap));
   }
 }
@@ -218,8 +216,7 @@ void Process::kill() {
   if (pid_ > 0 && !end_) {
     ::kill(-pid_, SIGKILL);
     int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {}
     end_ = End{-1, SIGKILL};
   }
 }
@@ -237,7 +234,8 @@ Expected<ProcessResult> run_process(const ProcessSpec& spec) {
   while (true) {
     // A grandchild may keep the pipes open for ever: the end of the program itself is the end, after what is in the pipes.
     WHET_TRY(end, process.poll());
-    pollfd watch[3] = {{process.out().get(), POLLIN, 0}, {process.err().get(), POLLIN, 0}, {process.in().get(), POLLOUT, 0}};
+    pollfd watch[3] = {
+        {process.out().get(), POLLIN, 0}, {process.err().get(), POLLIN, 0}, {process.in().get(), POLLOUT, 0}};
     if (!end && !process.out() && !process.err()) {
       WHET_TRY(end, process.wait(std::chrono::milliseconds(20)));
     }

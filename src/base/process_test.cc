@@ -10,8 +10,8 @@
 namespace whet {
 namespace {
 
-using testing::HasSubstr;
 using std::chrono::milliseconds;
+using testing::HasSubstr;
 
 ProcessSpec shell(const std::string& script) { return {.argv = {"/bin/sh", "-c", script}}; }
 
@@ -89,7 +89,8 @@ TEST(RunProcess, EnvironmentFolderAndSignal) {
 }
 
 TEST(RunProcess, AMissingProgramIsNamed) {
-  EXPECT_THAT(run_process({.argv = {"whet-no-such-program"}}).error().what, HasSubstr("whet-no-such-program: No such file"));
+  EXPECT_THAT(run_process({.argv = {"whet-no-such-program"}}).error().what,
+              HasSubstr("whet-no-such-program: No such file"));
   EXPECT_FALSE(run_process({}));
 }
 

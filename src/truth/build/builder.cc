@@ -33,10 +33,13 @@ bool is_c(const std::string& path) { return has_suffix(path, {".c"}); }
 bool is_compiled(const std::string& path) { return has_suffix(path, {".c", ".cc", ".cpp", ".cxx"}); }
 
 bool asks_for_native(const std::vector<std::string>& flags) {
-  return std::ranges::any_of(flags, [](const std::string& flag) { return flag.starts_with("-m") && flag.ends_with("=native"); });
+  return std::ranges::any_of(
+      flags, [](const std::string& flag) { return flag.starts_with("-m") && flag.ends_with("=native"); });
 }
 
-void append(std::vector<std::string>& list, const std::vector<std::string>& more) { list.insert(list.end(), more.begin(), more.end()); }
+void append(std::vector<std::string>& list, const std::vector<std::string>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -45,19 +48,23 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
   return text;
 }
 
 // What a jail wrote. Its folder is its own, so a link there could name any file of ours.
 Expected<std::string> read_product(const fs::path& file, uint64_t max_bytes) {
   std::error_code code;
-  if (!fs::is_regular_file(fs::symlink_status(file, code))) return machine_failed("{}: the compiler ended well and wrote no file", file.string());
+  if (!fs::is_regular_file(fs::symlink_status(file, code)))
+    return machine_failed("{}: the compiler ended well and wrote no file", file.string());
   return read_file(file, max_bytes);
 }
 
 // A name that a compiler could take for an option or a response file.
-std::string as_argument(const std::string& path) { return path.starts_with('-') || path.starts_with('@') ? "./" + path : path; }
+std::string as_argument(const std::string& path) {
+  return path.starts_with('-') || path.starts_with('@') ? "./" + path : path;
+}
 
 // One build, from its input to its outcome.
 class Build {
@@ -97,12 +104,15 @@ class Build {
   void check_sources() {
     bool has_cuda = false;
     for (const auto& [path, contents] : input_.sources) {
-      if (!is_plain_relative_path(path)) return refuse(Code::compile_failed, fmt::format("\"{}\": expected a plain relative path", path));
+      if (!is_plain_relative_path(path))
+        return refuse(Code::compile_failed, fmt::format("\"{}\": expected a plain relative path", path));
       if (is_compiled(path)) compiled_.push_back(path);
       has_cuda = has_cuda || has_suffix(path, {".cu"});
     }
-    if (has_cuda) return refuse(Code::language_unsupported, "this machine's worker builds C and C++; the Solution has .cu files");
-    if (compiled_.empty()) refuse(Code::compile_failed, "the Solution has no file that can be compiled (.c, .cc, .cpp, .cxx)");
+    if (has_cuda)
+      return refuse(Code::language_unsupported, "this machine's worker builds C and C++; the Solution has .cu files");
+    if (compiled_.empty())
+      refuse(Code::compile_failed, "the Solution has no file that can be compiled (.c, .cc, .cpp, .cxx)");
   }
 
   void check_flags() {
@@ -114,7 +124,8 @@ class Build {
     for (const std::string& name : input_.dependencies) {
       const Dependency* dependency = find_dependency(name);
       if (dependency == nullptr)
-        return refuse(Code::dependency_missing, fmt::format("the dependency \"{}\" is not known; known are: {}", name, known_dependencies()));
+        return refuse(Code::dependency_missing,
+                      fmt::format("the dependency \"{}\" is not known; known are: {}", name, known_dependencies()));
       const FoundDependency found = probe_dependency(compiler_, *dependency);
       if (!found.missing.empty()) return refuse(Code::dependency_missing, "the dependency " + found.missing);
       append(libraries_, dependency->link);
@@ -129,7 +140,8 @@ class Build {
     // A file that is added could hide a header of the system.
     for (const auto& [path, hash] : hashes_) common_key_ += "file " + path + "\n";
     std::string all = "artifact-2\n" + common_key_;
-    for (const auto* flags : {&input_.cflags, &input_.ld_flags, &std::as_const(libraries_)}) all += "flags " + Json(*flags).dump() + "\n";
+    for (const auto* flags : {&input_.cflags, &input_.ld_flags, &std::as_const(libraries_)})
+      all += "flags " + Json(*flags).dump() + "\n";
     for (const auto& [path, hash] : hashes_) all += path + " " + hash + "\n";
     artifact_key_ = sha256_hex(all + libraries_stamp_);
   }
@@ -140,7 +152,8 @@ class Build {
     const auto facts = parse_json(*text, "build cache");
     if (!facts) return false;
     try {
-      if (system_stamp(facts->at("system").get<std::vector<std::string>>()) != facts->at("stamp").get<std::string>()) return false;
+      if (system_stamp(facts->at("system").get<std::vector<std::string>>()) != facts->at("stamp").get<std::string>())
+        return false;
       const auto sha256 = facts->at("sha256").get<std::string>();
       const auto file = cache_.load_file(artifact_key_, sha256);
       if (!file) return false;
@@ -175,7 +188,8 @@ class Build {
   }
 
   std::string source_key(const std::string& path) const {
-    return sha256_hex("source-2\n" + common_key_ + path + "\n" + hashes_.at(path) + "\n" + Json(compile_flags(path)).dump());
+    return sha256_hex("source-2\n" + common_key_ + path + "\n" + hashes_.at(path) + "\n" +
+                      Json(compile_flags(path)).dump());
   }
 
   struct Unit {
@@ -213,11 +227,14 @@ class Build {
     const fs::path out = unit_folder(i);
     WHET_OK(make_folders(out));
     ToolCall call{.argv = {is_c(unit.path) ? compiler_.cc : compiler_.cxx},
-                  .work = work_.path(), .folder = work_.path() / "src", .out = out, .subject = unit.path};
+                  .work = work_.path(),
+                  .folder = work_.path() / "src",
+                  .out = out,
+                  .subject = unit.path};
     append(call.argv, compile_flags(unit.path));
     const std::string relative = "../" + out.filename().string();
-    append(call.argv, {"-ffile-prefix-map=" + work_.path().string() + "=.", "-MD", "-MF", relative + "/o.d", "-c", as_argument(unit.path), "-o",
-                       relative + "/o.o"});
+    append(call.argv, {"-ffile-prefix-map=" + work_.path().string() + "=.", "-MD", "-MF", relative + "/o.d", "-c",
+                       as_argument(unit.path), "-o", relative + "/o.o"});
     unit.command = replaced(joined(call.argv), work_.path().string(), "$WORK");
     const std::string key = source_key(unit.path);
     const ObjectCache objects(cache_);
@@ -252,9 +269,13 @@ class Build {
     const fs::path out = work_.path() / "link";
     WHET_OK(make_folders(out));
     ToolCall call{.argv = {compiler_.cxx, "-shared", "-pthread", "-o", "../link/solution.so"},
-                  .work = work_.path(), .folder = work_.path() / "src", .out = out, .subject = "linking"};
+                  .work = work_.path(),
+                  .folder = work_.path() / "src",
+                  .out = out,
+                  .subject = "linking"};
     append(call.argv, flags_for_link(input_.cflags));
-    for (size_t i = 0; i < compiled_.size(); ++i) call.argv.push_back("../" + unit_folder(i).filename().string() + "/o.o");
+    for (size_t i = 0; i < compiled_.size(); ++i)
+      call.argv.push_back("../" + unit_folder(i).filename().string() + "/o.o");
     // Every symbol must be found now: one that is missing would else end the runner at its first call.
     append(call.argv, {"-Wl,-z,now,--no-undefined,--build-id=none"});
     append(call.argv, input_.ld_flags);
@@ -267,7 +288,8 @@ class Build {
     auto names = undefined_symbols(result.log);
     const size_t count = names.size();
     if (count > 5) names.resize(5);
-    std::string sentence = names.empty() ? result.sentence : fmt::format("{} undefined symbol{}: ", count, count == 1 ? "" : "s");
+    std::string sentence =
+        names.empty() ? result.sentence : fmt::format("{} undefined symbol{}: ", count, count == 1 ? "" : "s");
     for (size_t i = 0; i < names.size(); ++i) sentence += (i == 0 ? "" : ", ") + names[i];
     return refuse(Code::link_failed, sentence + (count > 5 ? ", ..." : "")), Status{};
   }
@@ -278,7 +300,7 @@ class Build {
     WHET_TRY(outcome_.artifact, cache_.store_file(artifact_key_, contents));
     const std::vector<std::string> system(system_headers_.begin(), system_headers_.end());
     const Json facts{{"sha256", outcome_.artifact_sha256}, {"log", log_.text()}, {"commands", outcome_.commands},
-                     {"objects", outcome_.objects}, {"system", system}, {"stamp", system_stamp(system)}};
+                     {"objects", outcome_.objects},        {"system", system},   {"stamp", system_stamp(system)}};
     return cache_.store(artifact_key_, facts.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
 
@@ -290,10 +312,10 @@ class Build {
   BuildOutcome outcome_;
   BoundedText log_{kMaxLog};
   TemporaryDirectory work_;
-  std::vector<std::string> compiled_;               // paths, sorted
-  std::vector<std::string> libraries_;              // link options of the dependencies
+  std::vector<std::string> compiled_;   // paths, sorted
+  std::vector<std::string> libraries_;  // link options of the dependencies
   std::string libraries_stamp_;
-  std::map<std::string, std::string> hashes_;       // of each file, as a depfile names it
+  std::map<std::string, std::string> hashes_;  // of each file, as a depfile names it
   std::set<std::string> system_headers_;
   std::string common_key_, artifact_key_;
 };
@@ -319,7 +341,9 @@ Expected<Builder> Builder::make(BuildOptions options) {
   return Builder(std::move(state));
 }
 
-Expected<BuildOutcome> Builder::build(const BuildInput& input) const { return Build(state_->options, state_->compiler, state_->cache, input).run(); }
+Expected<BuildOutcome> Builder::build(const BuildInput& input) const {
+  return Build(state_->options, state_->compiler, state_->cache, input).run();
+}
 
 const Compiler& Builder::compiler() const { return state_->compiler; }
 

@@ -16,32 +16,33 @@
 namespace whet {
 
 struct BuildOptions {
-  std::filesystem::path cache_folder;            // made if absent
-  uint64_t cache_bytes = uint64_t{2} << 30;      // least recently used entries go beyond it
-  std::filesystem::path work_parent = "/tmp";    // a temporary folder is made in it for the time of a build
-  std::string cxx, cc;                           // absolute; empty: found
-  std::vector<int> cores;                        // that compilers may use; as many compile at once. Empty: ours, two at once
+  std::filesystem::path cache_folder;          // made if absent
+  uint64_t cache_bytes = uint64_t{2} << 30;    // least recently used entries go beyond it
+  std::filesystem::path work_parent = "/tmp";  // a temporary folder is made in it for the time of a build
+  std::string cxx, cc;                         // absolute; empty: found
+  std::vector<int> cores;  // that compilers may use; as many compile at once. Empty: ours, two at once
   std::chrono::milliseconds time_limit{120'000};  // per compiler call
-  uint64_t memory_bytes = uint64_t{4} << 30;     // per compiler call
+  uint64_t memory_bytes = uint64_t{4} << 30;      // per compiler call
   uint64_t file_bytes = uint64_t{256} << 20;
 };
 
 // Source, already resolved (globs read, contents here).
 struct BuildInput {
-  std::map<std::string, std::string> sources;  // path below the Solution -> contents; .c .cc .cpp .cxx are compiled, all can be included
+  std::map<std::string, std::string>
+      sources;  // path below the Solution -> contents; .c .cc .cpp .cxx are compiled, all can be included
   std::vector<std::string> cflags, ld_flags;
-  std::vector<std::string> dependencies;       // "openblas", "onednn"
-  std::string abi_header;                      // contents of whet/candidate.h, found as <whet/candidate.h> and "whet/candidate.h"
+  std::vector<std::string> dependencies;  // "openblas", "onednn"
+  std::string abi_header;  // contents of whet/candidate.h, found as <whet/candidate.h> and "whet/candidate.h"
 };
 
 // What came of it: data, whatever the Solution did.
 struct BuildOutcome {
-  Verdict verdict;               // Code::correct, or 1xx with the log as evidence
-  std::string log;               // of compilers and linker, warnings too; head and tail, at most 64 KiB
+  Verdict verdict;                 // Code::correct, or 1xx with the log as evidence
+  std::string log;                 // of compilers and linker, warnings too; head and tail, at most 64 KiB
   std::filesystem::path artifact;  // the shared library, in the cache
   std::string artifact_sha256;
-  std::string compiler;          // its version
-  std::string native;            // what -march=native meant; empty when no flag says native
+  std::string compiler;               // its version
+  std::string native;                 // what -march=native meant; empty when no flag says native
   std::vector<std::string> commands;  // as run in the Solution's folder; "$WORK" stands for the temporary folder
   double seconds = 0;
   int objects = 0, objects_from_cache = 0;

@@ -143,7 +143,8 @@ TEST_F(Building, EachFaultIsAVerdictOfItsOwn) {
   EXPECT_THAT(outcome.verdict.sentence, HasSubstr("a.cc:1:"));
   EXPECT_THAT(outcome.verdict.evidence, HasSubstr("error:"));
 
-  outcome = build_source("int f(int); int g(); __attribute__((visibility(\"default\"))) int h() { return f(1) + g(); }");
+  outcome =
+      build_source("int f(int); int g(); __attribute__((visibility(\"default\"))) int h() { return f(1) + g(); }");
   EXPECT_EQ(outcome.verdict.code, Code::link_failed);
   EXPECT_THAT(outcome.verdict.sentence, AllOf(HasSubstr("2 undefined symbols"), HasSubstr("f(int)"), HasSubstr("g()")));
 
@@ -178,9 +179,10 @@ TEST_F(Building, ACompilerWithoutEndIsStopped) {
   options.time_limit = std::chrono::milliseconds(1500);
   builder = Builder::make(options).value();
   input.cflags = {"-fconstexpr-ops-limit=1000000000000", "-fconstexpr-loop-limit=2147483647"};
-  const auto outcome =
-      build_source("constexpr unsigned long f() { unsigned long s = 0; for (unsigned long i = 0; i < 1ul << 30; ++i) s += i; return s; }\n"
-                   "unsigned long x = f() + (static_cast<void>(sizeof(char[f() & 1 ? 1 : 2])), 0);\n");
+  const auto outcome = build_source(
+      "constexpr unsigned long f() { unsigned long s = 0; for (unsigned long i = 0; i < 1ul << 30; ++i) s += i; return "
+      "s; }\n"
+      "unsigned long x = f() + (static_cast<void>(sizeof(char[f() & 1 ? 1 : 2])), 0);\n");
   EXPECT_EQ(outcome.verdict.code, Code::compile_timed_out);
   EXPECT_LT(outcome.seconds, 10);
   EXPECT_THAT(outcome.verdict.sentence, HasSubstr("a.cc: the compiler had not ended after"));
@@ -189,9 +191,10 @@ TEST_F(Building, ACompilerWithoutEndIsStopped) {
 TEST_F(Building, ACompilerThatEatsMemoryIsStopped) {
   options.memory_bytes = uint64_t{150} << 20;
   builder = Builder::make(options).value();
-  const auto outcome = build_source("template <int N> struct T { T<N - 1> a; T<N - 2> b; int v[N]; };\n"
-                                    "#include <regex>\n#include <map>\n#include <functional>\n#include <iostream>\n#include <random>\n"
-                                    "std::map<int, std::regex> m; char c[1 << 28] = {1};\n");
+  const auto outcome = build_source(
+      "template <int N> struct T { T<N - 1> a; T<N - 2> b; int v[N]; };\n"
+      "#include <regex>\n#include <map>\n#include <functional>\n#include <iostream>\n#include <random>\n"
+      "std::map<int, std::regex> m; char c[1 << 28] = {1};\n");
   EXPECT_EQ(outcome.verdict.code, Code::compile_too_large) << outcome.verdict.sentence;
 }
 
@@ -206,15 +209,19 @@ TEST_F(Building, FilesOfTheHostAreOutOfReach) {
   const auto secret = TemporaryDirectory::make("whet-secret").value();
   fs::permissions(secret.path(), fs::perms(0777));
   ASSERT_TRUE(write_file_atomically(secret.path() / "x", "\"the secret\"\n"));
-  for (const std::string& path : {(secret.path() / "x").string(), std::string("/etc/passwd"), std::string("/root/.bashrc"),
-                                  std::string(WHET_SOURCE_DIR "/FLOORS")}) {
+  for (const std::string& path : {(secret.path() / "x").string(), std::string("/etc/passwd"),
+                                  std::string("/root/.bashrc"), std::string(WHET_SOURCE_DIR "/FLOORS")}) {
     EXPECT_EQ(build_source("#include \"" + path + "\"\n").verdict.code, Code::compile_failed) << path;
     EXPECT_EQ(build_source("asm(\".incbin \\\"" + path + "\\\"\");\n").verdict.code, Code::compile_failed) << path;
   }
 }
 
 TEST_F(Building, OddNamesAreNoOptions) {
-  input.sources = {{"-v.cc", kGood}, {"@x.cc", "int x;"}, {"a b/c d.cc", "#include \"e f.h\"\n"}, {"a b/e f.h", ""}, {"value.h", "#define VALUE 42\n"}};
+  input.sources = {{"-v.cc", kGood},
+                   {"@x.cc", "int x;"},
+                   {"a b/c d.cc", "#include \"e f.h\"\n"},
+                   {"a b/e f.h", ""},
+                   {"value.h", "#define VALUE 42\n"}};
   const auto outcome = build();
   EXPECT_TRUE(outcome.ok()) << outcome.verdict.sentence << outcome.log;
   input.sources["a b/e f.h"] = "// changed\n";
@@ -233,7 +240,9 @@ TEST_F(Building, NativeIsResolvedAndSaid) {
 
 TEST_F(Building, DependenciesAreLinkedWhereTheyAre) {
   input.dependencies = {"openblas"};
-  const auto outcome = build_source("#include <cblas.h>\n__attribute__((visibility(\"default\"))) float f(float* x) { return cblas_sdot(3, x, 1, x, 1); }\n");
+  const auto outcome = build_source(
+      "#include <cblas.h>\n__attribute__((visibility(\"default\"))) float f(float* x) { return cblas_sdot(3, x, 1, x, "
+      "1); }\n");
   if (outcome.verdict.code == Code::dependency_missing) GTEST_SKIP() << outcome.verdict.sentence;
   EXPECT_TRUE(outcome.ok()) << outcome.verdict.sentence << outcome.log;
 }

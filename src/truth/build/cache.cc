@@ -48,7 +48,9 @@ Expected<BuildCache> BuildCache::open(const fs::path& folder, uint64_t max_bytes
   return cache;
 }
 
-fs::path BuildCache::path_of(const std::string& key, const char* suffix) const { return folder_ / key.substr(0, 2) / (key + suffix); }
+fs::path BuildCache::path_of(const std::string& key, const char* suffix) const {
+  return folder_ / key.substr(0, 2) / (key + suffix);
+}
 
 std::optional<std::string> BuildCache::load(const std::string& key) const {
   const fs::path path = path_of(key, "");

@@ -16,13 +16,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFolders[] = {"/usr/local/bin/", "/usr/bin/", "/bin/"};
-constexpr const char* kNames[][2] = {{"g++", "gcc"}, {"g++-14", "gcc-14"}, {"g++-13", "gcc-13"}, {"g++-12", "gcc-12"}, {"clang++", "clang"}};
+constexpr const char* kNames[][2] = {
+    {"g++", "gcc"}, {"g++-14", "gcc-14"}, {"g++-13", "gcc-13"}, {"g++-12", "gcc-12"}, {"clang++", "clang"}};
 
 Expected<std::string> ask(std::vector<std::string> argv, const std::string& input = "") {
-  const ProcessSpec spec{.argv = argv,
-                         .environment = std::map<std::string, std::string>{{"LC_ALL", "C"}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}},
-                         .stdin_text = input,
-                         .deadline = std::chrono::seconds(20)};
+  const ProcessSpec spec{
+      .argv = argv,
+      .environment = std::map<std::string, std::string>{{"LC_ALL", "C"}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}},
+      .stdin_text = input,
+      .deadline = std::chrono::seconds(20)};
   WHET_TRY(const ProcessResult result, run_process(spec));
   if (!result.ok()) return machine_failed("{}", result.describe(argv));
   return result.out;
@@ -49,7 +51,7 @@ std::string resolve_native(const std::string& cxx) {
     words >> option >> value;
     if (!option.starts_with("-m")) continue;
     if (option == "-march=" || option == "-mtune=") resolved += (resolved.empty() ? "" : " ") + option + value;
-    if (value == "[enabled]") resolved += " " + option;
+    if (value == "[enabled]") resolved += (resolved.empty() ? "" : " ") + option;
   }
   return resolved;
 }
@@ -123,7 +125,8 @@ FoundDependency probe_dependency(const Compiler& compiler, const Dependency& dep
   if (!answer || answer->find("header_is_there") == std::string::npos) absent = "header " + dependency.header;
   if (!path.starts_with('/')) absent += (absent.empty() ? "library " : " and library ") + dependency.library;
   if (!absent.empty()) {
-    found.missing = fmt::format("\"{}\" is not on this machine (no {}); install it: apt-get install {}", dependency.name, absent, dependency.packages);
+    found.missing = fmt::format("\"{}\" is not on this machine (no {}); install it: apt-get install {}",
+                                dependency.name, absent, dependency.packages);
     return found;
   }
   std::error_code code;

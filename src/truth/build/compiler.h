@@ -24,11 +24,11 @@ Expected<Compiler> find_compiler(const std::string& cxx, const std::string& cc);
 
 // A library that a Solution may depend on.
 struct Dependency {
-  std::string name;      // "openblas", as solution.json says it
-  std::string header;    // "cblas.h"
-  std::string library;   // "libopenblas.so"
+  std::string name;               // "openblas", as solution.json says it
+  std::string header;             // "cblas.h"
+  std::string library;            // "libopenblas.so"
   std::vector<std::string> link;  // {"-lopenblas"}
-  std::string packages;  // what to install
+  std::string packages;           // what to install
 };
 const Dependency* find_dependency(const std::string& name);
 std::string known_dependencies();  // "onednn, openblas"

@@ -36,7 +36,8 @@ bool matches(const Ingredients& made_from, const std::map<std::string, std::stri
 
 }  // namespace
 
-std::optional<CachedObject> ObjectCache::load(const std::string& source_key, const std::map<std::string, std::string>& hashes) const {
+std::optional<CachedObject> ObjectCache::load(const std::string& source_key,
+                                              const std::map<std::string, std::string>& hashes) const {
   try {
     for (const Json& variant : variants_of(cache_.load(source_key))) {
       CachedObject found;
@@ -62,7 +63,10 @@ Status ObjectCache::store(const std::string& source_key, const CachedObject& obj
   WHET_OK(cache_.store(object_key(source_key, object.made_from, stamp), object.object));
   Json variants = variants_of(cache_.load(source_key));
   while (variants.size() >= kMaxVariants) variants.erase(variants.begin());
-  variants.push_back(Json{{"headers", object.made_from.headers}, {"system", object.made_from.system}, {"stamp", stamp}, {"log", object.log}});
+  variants.push_back(Json{{"headers", object.made_from.headers},
+                          {"system", object.made_from.system},
+                          {"stamp", stamp},
+                          {"log", object.log}});
   return cache_.store(source_key, variants.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -78,25 +82,21 @@ std::vector<std::string> depfile_paths(const std::string& text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const char next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (c == '\\' && (next == ' ' || next == '#' || next == '\\'))
-      path += next, ++i;
-    else if (c == '$' && next == '$')
-      path += '$', ++i;
-    else if (c == '\\' && next == '\n')
-      end_path(), ++i;
+    if (c == '\\' && (next == ' ' || next == '#' || next == '\\')) path += next, ++i;
+    else if (c == '$' && next == '$') path += '$', ++i;
+    else if (c == '\\' && next == '\n') end_path(), ++i;
     else if (c == '\n') {
       end_path();
       break;  // rules of further targets (-MP) say nothing new
-    } else if (c == ' ' || c == '\t')
-      end_path();
-    else
-      path += c;
+    } else if (c == ' ' || c == '\t') end_path();
+    else path += c;
   }
   end_path();
   return paths;
 }
 
-std::optional<Ingredients> ingredients(const std::vector<std::string>& paths, const std::map<std::string, std::string>& hashes) {
+std::optional<Ingredients> ingredients(const std::vector<std::string>& paths,
+                                       const std::map<std::string, std::string>& hashes) {
   Ingredients made_from;
   for (const std::string& path : paths) {
     if (path.starts_with('/')) {
@@ -115,7 +115,8 @@ std::string system_stamp(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     struct stat about {};
     const bool there = ::stat(path.c_str(), &about) == 0;
-    hash.update(fmt::format("{}\n{} {} {}.{}\n", path, there, about.st_size, about.st_mtim.tv_sec, about.st_mtim.tv_nsec));
+    hash.update(
+        fmt::format("{}\n{} {} {}.{}\n", path, there, about.st_size, about.st_mtim.tv_sec, about.st_mtim.tv_nsec));
   }
   return hash.hex();
 }

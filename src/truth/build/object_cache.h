@@ -31,7 +31,8 @@ class ObjectCache {
   explicit ObjectCache(const BuildCache& cache) : cache_(cache) {}
 
   // `hashes`: sha256 of each file that a source can include, by the name that a depfile gives it.
-  std::optional<CachedObject> load(const std::string& source_key, const std::map<std::string, std::string>& hashes) const;
+  std::optional<CachedObject> load(const std::string& source_key,
+                                   const std::map<std::string, std::string>& hashes) const;
   Status store(const std::string& source_key, const CachedObject& object) const;
 
  private:
@@ -42,7 +43,8 @@ class ObjectCache {
 std::vector<std::string> depfile_paths(const std::string& text);
 
 // Sorts a depfile's paths into files that we gave and system headers; nothing when it names a file that is neither.
-std::optional<Ingredients> ingredients(const std::vector<std::string>& paths, const std::map<std::string, std::string>& hashes);
+std::optional<Ingredients> ingredients(const std::vector<std::string>& paths,
+                                       const std::map<std::string, std::string>& hashes);
 
 // One hash over paths, sizes and times: changes when a package is upgraded.
 std::string system_stamp(const std::vector<std::string>& paths);

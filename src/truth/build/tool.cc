@@ -33,16 +33,20 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 
 // A compiler that meets a limit dies in one of its parts; the driver then only ends with 1.
 void judge_failure(ToolResult& result, const ToolCall& call, const JailExit& exit, const BuildOptions& options) {
-  if (exit.memory_limit_hit || has(result.log, "out of memory allocating") || has(result.log, "virtual memory exhausted") ||
-      has(result.log, "memory exhausted")) {
+  if (exit.memory_limit_hit || has(result.log, "out of memory allocating") ||
+      has(result.log, "virtual memory exhausted") || has(result.log, "memory exhausted")) {
     result.code = Code::compile_too_large;
-    result.sentence = fmt::format("{}: the compiler needed more than the {} MiB of memory that it may use", call.subject, options.memory_bytes >> 20);
-  } else if (has(result.log, "File size limit exceeded") || has(result.log, "file too large") || has(result.log, "File too large")) {
+    result.sentence = fmt::format("{}: the compiler needed more than the {} MiB of memory that it may use",
+                                  call.subject, options.memory_bytes >> 20);
+  } else if (has(result.log, "File size limit exceeded") || has(result.log, "file too large") ||
+             has(result.log, "File too large")) {
     result.code = Code::compile_too_large;
-    result.sentence = fmt::format("{}: the compiler wrote a file of more than {} MiB", call.subject, options.file_bytes >> 20);
+    result.sentence =
+        fmt::format("{}: the compiler wrote a file of more than {} MiB", call.subject, options.file_bytes >> 20);
   } else {
     result.code = Code::compile_failed;
-    result.sentence = fmt::format("{}: {}", call.subject, exit.signal != 0 ? "the compiler " + exit.sentence : first_error(result.log));
+    result.sentence = fmt::format("{}: {}", call.subject,
+                                  exit.signal != 0 ? "the compiler " + exit.sentence : first_error(result.log));
   }
 }
 
@@ -56,7 +60,8 @@ Expected<ToolResult> run_tool(const ToolCall& call, const BuildOptions& options)
   if (!exit) {
     jail.kill();
     result.code = Code::compile_timed_out;
-    result.sentence = fmt::format("{}: the compiler had not ended after {:.0f} s", call.subject, static_cast<double>(options.time_limit.count()) / 1e3);
+    result.sentence = fmt::format("{}: the compiler had not ended after {:.0f} s", call.subject,
+                                  static_cast<double>(options.time_limit.count()) / 1e3);
   }
   result.log = jail.output();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -15,7 +15,7 @@ namespace whet {
 struct ToolCall {
   std::vector<std::string> argv;  // argv[0] absolute
   std::filesystem::path work, folder, out;
-  std::string subject;            // for sentences: "a/b.cc", "linking"
+  std::string subject;  // for sentences: "a/b.cc", "linking"
 };
 
 struct ToolResult {

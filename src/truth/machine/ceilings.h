@@ -11,12 +11,12 @@ namespace whet {
 
 // What the cores can do together, measured: best of some repetitions, so rather too high than too low.
 struct Ceilings {
-  double read_gb_per_s = 0;      // reading memory that is in no cache
-  double f32_gflop_per_s = 0;    // fused multiply-adds count two
-  std::string vector_unit;       // "avx512f", "avx2+fma", "baseline"
-  bool has_amx = false;          // matrix tiles, which multiply bfloat16 and int8 many times faster
+  double read_gb_per_s = 0;    // reading memory that is in no cache
+  double f32_gflop_per_s = 0;  // fused multiply-adds count two
+  std::string vector_unit;     // "avx512f", "avx2+fma", "baseline"
+  bool has_amx = false;        // matrix tiles, which multiply bfloat16 and int8 many times faster
   int threads = 0;
-  double seconds = 0;            // that measuring took
+  double seconds = 0;  // that measuring took
 };
 
 // Takes less than 300 ms on idle cores. Nothing else should run on them meanwhile.

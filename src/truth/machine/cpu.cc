@@ -27,8 +27,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFeatures[] = {
-    "avx", "avx2", "fma", "f16c", "avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx_vnni", "amx_tile",
-    "amx_bf16", "amx_int8", "clflushopt", "constant_tsc", "nonstop_tsc", "hypervisor", "asimd", "sve", "sve2", "bf16", "i8mm", "asimddp", "fphp"};
+    "avx",      "avx2",        "fma",          "f16c",        "avx512f",    "avx512dq", "avx512bw",
+    "avx512vl", "avx512_vnni", "avx512_bf16",  "avx512_fp16", "avx_vnni",   "amx_tile", "amx_bf16",
+    "amx_int8", "clflushopt",  "constant_tsc", "nonstop_tsc", "hypervisor", "asimd",    "sve",
+    "sve2",     "bf16",        "i8mm",         "asimddp",     "fphp"};
 
 std::string line_of(const fs::path& file) {
   auto text = read_file(file, 1 << 16);
@@ -89,8 +91,9 @@ void read_caches(CpuFacts& facts, const fs::path& folder) {
     const fs::path cache = folder / "cache" / fmt::format("index{}", i);
     const std::string level = line_of(cache / "level");
     if (level.empty()) break;
-    facts.caches.push_back({static_cast<int>(number_in(level)), line_of(cache / "type"), bytes_in(line_of(cache / "size")),
-                            static_cast<int>(number_in(line_of(cache / "coherency_line_size"))), line_of(cache / "shared_cpu_list")});
+    facts.caches.push_back(
+        {static_cast<int>(number_in(level)), line_of(cache / "type"), bytes_in(line_of(cache / "size")),
+         static_cast<int>(number_in(line_of(cache / "coherency_line_size"))), line_of(cache / "shared_cpu_list")});
   }
 }
 
@@ -101,7 +104,8 @@ void read_topology(CpuFacts& facts, const fs::path& cpus) {
     if (group.empty() || !groups.insert(group).second) continue;
     facts.siblings.push_back(group);
     const auto members = parse_core_list(group);
-    facts.smt = facts.smt || std::ranges::count_if(members, [&](int member) { return std::ranges::count(facts.cores, member) > 0; }) > 1;
+    facts.smt = facts.smt || std::ranges::count_if(
+                                 members, [&](int member) { return std::ranges::count(facts.cores, member) > 0; }) > 1;
   }
 }
 
@@ -163,7 +167,8 @@ CpuFacts describe_cpu(const std::string& openblas_coretype, const fs::path& root
   facts.flush_instruction = flush_instruction();
   facts.kernel = kernel_version();
   facts.glibc = ::gnu_get_libc_version();
-  facts.memory_bytes = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  facts.memory_bytes =
+      static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   read_cpuinfo(facts, root);
   facts.hypervisor = hypervisor_name(std::ranges::count(facts.features, "hypervisor") > 0);
   const fs::path cpus = root / "sys/devices/system/cpu";
@@ -172,8 +177,10 @@ CpuFacts describe_cpu(const std::string& openblas_coretype, const fs::path& root
   read_topology(facts, cpus);
   facts.governor = line_of(first / "cpufreq/scaling_governor");
   facts.mhz_max = static_cast<double>(number_in(line_of(first / "cpufreq/cpuinfo_max_freq"))) / 1e3;
-  if (const std::string boost = line_of(cpus / "cpufreq/boost"); !boost.empty()) facts.turbo = boost == "1" ? "on" : "off";
-  if (const std::string no_turbo = line_of(cpus / "intel_pstate/no_turbo"); !no_turbo.empty()) facts.turbo = no_turbo == "0" ? "on" : "off";
+  if (const std::string boost = line_of(cpus / "cpufreq/boost"); !boost.empty())
+    facts.turbo = boost == "1" ? "on" : "off";
+  if (const std::string no_turbo = line_of(cpus / "intel_pstate/no_turbo"); !no_turbo.empty())
+    facts.turbo = no_turbo == "0" ? "on" : "off";
   facts.huge_pages = chosen_in(line_of(root / "sys/kernel/mm/transparent_hugepage/enabled"));
   return facts;
 }
@@ -181,7 +188,10 @@ CpuFacts describe_cpu(const std::string& openblas_coretype, const fs::path& root
 Json to_json(const CpuFacts& facts) {
   Json caches = Json::array();
   for (const CacheFacts& cache : facts.caches)
-    caches.push_back({{"level", cache.level}, {"type", cache.type}, {"bytes_as_reported", cache.bytes}, {"line_bytes", cache.line_bytes},
+    caches.push_back({{"level", cache.level},
+                      {"type", cache.type},
+                      {"bytes_as_reported", cache.bytes},
+                      {"line_bytes", cache.line_bytes},
                       {"shared_by", cache.shared_by}});
   return Json{{"model", facts.model},
               {"vendor", facts.vendor},

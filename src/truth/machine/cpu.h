@@ -13,30 +13,30 @@ namespace whet {
 // As the system reports it; a virtual machine may report nonsense (a level-3 cache of 508 MiB), so nothing may rely on the sizes.
 struct CacheFacts {
   int level = 0;
-  std::string type;           // Data, Instruction, Unified
+  std::string type;  // Data, Instruction, Unified
   uint64_t bytes = 0;
   int line_bytes = 0;
-  std::string shared_by;      // "0-1"
+  std::string shared_by;  // "0-1"
 };
 
 // What a CPU device is. Empty strings and zeros: not known here.
 struct CpuFacts {
   std::string model, vendor;
-  std::vector<int> cores;               // that this process may use
-  int logical_cpus = 0;                 // of the machine, online
-  std::vector<std::string> siblings;    // of our cores: "0,4" for each pair of threads of one core
-  bool smt = false;                     // two of our cores are one physical core
-  std::vector<CacheFacts> caches;       // of our first core
-  std::string governor;                 // of our first core: performance, powersave, ...
+  std::vector<int> cores;             // that this process may use
+  int logical_cpus = 0;               // of the machine, online
+  std::vector<std::string> siblings;  // of our cores: "0,4" for each pair of threads of one core
+  bool smt = false;                   // two of our cores are one physical core
+  std::vector<CacheFacts> caches;     // of our first core
+  std::string governor;               // of our first core: performance, powersave, ...
   double mhz_now = 0, mhz_max = 0;
-  std::string turbo;                    // on, off
-  std::string huge_pages;               // always, madvise, never
-  std::string kernel;                   // "6.18.44 #1 SMP ..."
+  std::string turbo;       // on, off
+  std::string huge_pages;  // always, madvise, never
+  std::string kernel;      // "6.18.44 #1 SMP ..."
   std::string glibc;
-  std::vector<std::string> features;    // of the instruction set: those that matter for kernels
-  std::string hypervisor;               // its name, "unknown" when there is one without a name, empty on bare metal
+  std::vector<std::string> features;  // of the instruction set: those that matter for kernels
+  std::string hypervisor;             // its name, "unknown" when there is one without a name, empty on bare metal
   uint64_t memory_bytes = 0;
-  std::string openblas_coretype;        // as the caller was given it: OpenBLAS then chooses that kernel, whatever the chip is
+  std::string openblas_coretype;  // as the caller was given it: OpenBLAS then chooses that kernel, whatever the chip is
   std::string flush_instruction;
 };
 

@@ -67,7 +67,7 @@ uint64_t Resampler::next() {
 }
 
 std::size_t Resampler::below(std::size_t n) {
-  return static_cast<std::size_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
+  return static_cast<std::size_t>(((next() >> 32) * n) >> 32);  // n is a number of samples: far below 2^32
 }
 
 Interval bootstrap_midmean(std::span<const double> values, uint64_t seed, int resamples) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "truth/judge/contestant.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "truth/machine/flush.h"
+#include "truth/measure/compare.h"
+
+namespace whet {
+namespace {
+
+const Verdict kFine{Code::correct, "", ""};
+constexpr uint64_t kMostWorkspace = uint64_t{2} << 30;
+
+// Reads every cache line, so that it is as near as a read brings it.
+void touch(const void* data, uint64_t bytes) {
+  const auto* p = static_cast<const volatile uint8_t*>(data);
+  uint8_t sum = 0;
+  for (uint64_t i = 0; i < bytes; i += 64) sum = static_cast<uint8_t>(sum + p[i]);
+  static volatile uint8_t sink;
+  sink = sum;
+  (void)sink;
+}
+
+}  // namespace
+
+Verdict Contestant::open(const Definition& definition, const Workload& workload, Inputs& inputs, const std::string& secret) {
+  close();
+  if (runner_ && (runner_->dead() || loaded_ != definition.name)) runner_.reset();
+  if (!runner_) {
+    auto started = Runner::start(options_);
+    if (!started) return {Code::machine_failed, name_ + ": " + started.error().what, ""};
+    runner_ = std::move(*started);
+    walls_ = runner_->walls();
+    if (Verdict verdict = runner_->load(definition.name); !verdict.correct()) {
+      runner_.reset();
+      return verdict;
+    }
+    loaded_ = definition.name;
+    notes_ = runner_->notes();
+  }
+  inputs_ = &inputs;
+  outputs_.clear();
+  output_names_.clear();
+  workspace_.reset();
+  for (const TensorSpec& tensor : definition.outputs) {
+    const Dtype dtype = is_reference_ ? reference_dtype(tensor.dtype) : tensor.dtype;
+    const auto bytes = static_cast<uint64_t>(element_count(shape_of(definition, tensor, workload.axes)) * size_of(dtype));
+    const DrawKey place = derive_key(secret, workload.name, 0, name_ + tensor.name);
+    auto buffer = Buffer::make(bytes, Buffer::Access::writable, Buffer::Place::drawn, place.words[0]);
+    if (!buffer) return {Code::machine_failed, buffer.error().what, ""};
+    outputs_.push_back(std::move(*buffer));
+    output_names_.push_back(tensor.name);
+  }
+  std::vector<Buffer*> output_pointers;
+  for (Buffer& buffer : outputs_) output_pointers.push_back(&buffer);
+  const auto layout = inputs.layout(is_reference_, static_cast<int>(options_.cores.size()), outputs_);
+  if (Verdict verdict = runner_->lend(layout, inputs.all(), output_pointers); !verdict.correct()) return verdict;
+  uint64_t bytes = 0;
+  if (Verdict verdict = runner_->workspace_bytes(bytes); !verdict.correct()) return verdict;
+  if (bytes > kMostWorkspace)
+    return {Code::memory_exceeded, fmt::format("it asks for a workspace of {} bytes; at most {} are lent", bytes, kMostWorkspace), ""};
+  if (bytes > 0) {
+    auto buffer = Buffer::make(bytes, Buffer::Access::writable, Buffer::Place::start, 0);
+    if (!buffer) return {Code::machine_failed, buffer.error().what, ""};
+    workspace_ = std::move(*buffer);
+    if (Verdict verdict = runner_->lend_workspace(*workspace_); !verdict.correct()) return verdict;
+  }
+  return kFine;
+}
+
+void Contestant::close() {
+  if (alive() && inputs_) (void)runner_->release();
+  inputs_ = nullptr;
+}
+
+uint64_t Contestant::digest_of_outputs() const {
+  uint64_t sum = 0;
+  for (const Buffer& buffer : outputs_) sum = sum * 31 + digest(buffer.data(), buffer.bytes());
+  return sum;
+}
+
+Verdict Contestant::turn(runner::Op op, int set, Caches caches, double& ns) {
+  const uint64_t before = watch_outputs_ ? digest_of_outputs() : 0;
+  bool late = false;
+  const auto ready = [&] {
+    late = watch_outputs_ && digest_of_outputs() != before;
+    for (Buffer& input : inputs_->set(set)) caches == Caches::flushed ? flush(input.data(), input.bytes()) : touch(input.data(), input.bytes());
+    for (Buffer& output : outputs_) caches == Caches::flushed ? flush(output.data(), output.bytes()) : touch(output.data(), output.bytes());
+    if (workspace_ && caches == Caches::flushed) flush(workspace_->data(), workspace_->bytes());
+  };
+  Turn result;
+  Verdict verdict = runner_->turn(op, static_cast<uint32_t>(set), limit_, ready, result);
+  ns = result.ns;
+  if (late) return {Code::late, "an output changed between two calls, while nothing was asked of it: a thread of it went on writing after the call had returned", ""};
+  if (!verdict.correct()) return verdict;
+  return check_red_zones(op == runner::Op::prepare ? "prepare" : "run");
+}
+
+Verdict Contestant::check_red_zones(const std::string& during) {
+  const auto complaint = [&](const std::string& buffer, int64_t distance) -> Verdict {
+    return {Code::out_of_bounds, fmt::format("{}: memory {} bytes outside {} was overwritten", during, distance, buffer), ""};
+  };
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    if (int64_t distance = outputs_[i].damage(); distance >= 0) return complaint("the output " + output_names_[i], distance);
+  if (workspace_)
+    if (int64_t distance = workspace_->damage(); distance >= 0) return complaint("the workspace", distance);
+  return kFine;
+}
+
+Verdict Contestant::prepare(int set, Caches caches, double& ns) {
+  if (workspace_) std::memset(workspace_->data(), 0, workspace_->bytes());
+  return turn(runner::Op::prepare, set, caches, ns);
+}
+
+Verdict Contestant::run(int set, Caches caches, double& ns) { return turn(runner::Op::run, set, caches, ns); }
+
+Status Contestant::start_idle() {
+  WHET_TRY(runner_, Runner::start(options_));
+  return {};
+}
+
+Verdict Contestant::empty_turn(double& ns) {
+  Turn result;
+  const Verdict verdict = runner_->turn(runner::Op::touch, 0, limit_, nullptr, result);
+  ns = result.ns;
+  return verdict;
+}
+
+bool Contestant::writes_late() {
+  if (!alive()) return false;
+  const uint64_t before = digest_of_outputs();
+  runner_->thaw();
+  bool changed = false;
+  for (int i = 0; i < 20 && !changed; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    changed = digest_of_outputs() != before;
+  }
+  runner_->freeze();
+  return changed;
+}
+
+}  // namespace whet

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "record/evaluation.h"
+#include "truth/judge/inputs.h"
+#include "truth/runner/process.h"
+
+namespace whet {
+
+enum class Caches { flushed, resident };
+
+// One Solution that takes part in a judgement, in a process of its own: the candidate, a baseline, the reference, or a second process of one of
+// them. Owns its output and workspace buffers. Every failure is a Verdict; after one that cost the process its life it is started anew by
+// open().
+class Contestant {
+ public:
+  Contestant(std::string name, RunnerOptions options, bool is_reference)
+      : name_(std::move(name)), options_(std::move(options)), is_reference_(is_reference) {}
+
+  const std::string& name() const { return name_; }
+  const std::string& notes() const { return notes_; }
+  const std::vector<Wall>& walls() const { return walls_; }
+
+  // Starts the process if there is none, loads the Definition, lends the buffers. Closed by close() or by the next open().
+  Verdict open(const Definition& definition, const Workload& workload, Inputs& inputs, const std::string& secret);
+  void close();
+
+  // prepare() with the weights and plans of a set; the workspace is zeroed before it.
+  Verdict prepare(int set, Caches caches, double& ns);
+  // One call. The caller has filled the outputs with something plausible.
+  Verdict run(int set, Caches caches, double& ns);
+  // Starts the process and loads nothing: for empty turns.
+  Status start_idle();
+  // An empty turn: what the worker's clock says of nothing.
+  Verdict empty_turn(double& ns);
+
+  std::vector<Buffer>& outputs() { return outputs_; }
+  const void* output(size_t index) const { return outputs_[index].data(); }
+  // Called by run() and prepare() between the thaw and the start: the outputs must still be as they were filled.
+  void expect_outputs_untouched(bool expected) { watch_outputs_ = expected; }
+  // After a wrong answer: lets the process go on and looks whether it still writes.
+  bool writes_late();
+  bool alive() const { return runner_ && !runner_->dead(); }
+  void set_call_limit(std::chrono::milliseconds limit) { limit_ = limit; }
+  void stop() { runner_.reset(); }  // the next open() starts a fresh process
+
+ private:
+  Verdict turn(runner::Op op, int set, Caches caches, double& ns);
+  Verdict check_red_zones(const std::string& during);
+  uint64_t digest_of_outputs() const;
+
+  std::string name_;
+  RunnerOptions options_;
+  bool is_reference_;
+  std::unique_ptr<Runner> runner_;
+  std::string loaded_;  // the Definition that the process has loaded
+  Inputs* inputs_ = nullptr;
+  std::vector<Buffer> outputs_;
+  std::optional<Buffer> workspace_;
+  std::vector<std::string> output_names_;
+  std::chrono::milliseconds limit_{10000};
+  bool watch_outputs_ = true;
+  std::string notes_;
+  std::vector<Wall> walls_;
+};
+
+}  // namespace whet

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "truth/judge/inputs.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "truth/judge/dlpack.h"
+
+namespace whet {
+namespace {
+
+bool is_prepared(const TensorSpec& tensor) { return tensor.role == Role::weight || tensor.role == Role::plan; }
+
+// Generation is a large part of the judge's own time: it is spread over two threads when there is enough of it.
+void write_all(const InputGenerator& generator, const DrawKey& key, uint8_t* data) {
+  constexpr int64_t kWorthAThread = 1 << 18;
+  const int64_t count = generator.count();
+  if (count < kWorthAThread || !generator.separable() || std::thread::hardware_concurrency() < 2) return generator.write(key, 0, count, data);
+  const int64_t half = count / 2 / 1024 * 1024;
+  std::thread other([&] { generator.write(key, 0, half, data); });
+  generator.write(key, half, count, data);
+  other.join();
+}
+
+}  // namespace
+
+Expected<Inputs> Inputs::make(const Definition& definition, const Workload& workload, std::string secret, int sets) {
+  Inputs inputs;
+  inputs.definition_ = &definition;
+  inputs.workload_ = &workload;
+  inputs.secret_ = std::move(secret);
+  for (const TensorSpec& tensor : definition.inputs) {
+    if (tensor.is_scalar()) continue;
+    WHET_TRY(auto generator, InputGenerator::make(definition, workload, tensor.name));
+    inputs.generators_.push_back(std::move(generator));
+    inputs.tensors_.push_back(&tensor);
+    inputs.shapes_.push_back(shape_of(definition, tensor, workload.axes));
+    inputs.has_plan_ |= is_prepared(tensor);
+  }
+  // One set lies against the end of its pages, where reading too far faults; the others at drawn offsets.
+  for (int set = 0; set < sets; ++set) {
+    std::vector<Buffer> buffers;
+    for (size_t i = 0; i < inputs.tensors_.size(); ++i) {
+      const auto bytes = static_cast<uint64_t>(inputs.generators_[i].count() * size_of(inputs.tensors_[i]->dtype));
+      const DrawKey place = derive_key(inputs.secret_, workload.name, set, "place of " + inputs.tensors_[i]->name);
+      WHET_TRY(auto buffer, Buffer::make(bytes, Buffer::Access::read_only, set == 2 ? Buffer::Place::end : Buffer::Place::drawn, place.words[0]));
+      buffers.push_back(std::move(buffer));
+    }
+    inputs.sets_.push_back(std::move(buffers));
+  }
+  return inputs;
+}
+
+Draw Inputs::next(int number) const {
+  Draw draw;
+  draw.number = number;
+  const DrawKey dice = derive_key(secret_, workload_->name, number, "twin");
+  if (number < 2 || dice.words[0] % 4 != 0) return draw;
+  std::vector<size_t> eligible;
+  for (size_t i = 0; i < tensors_.size(); ++i)
+    if (!is_prepared(*tensors_[i]) && generators_[i].separable() && generators_[i].count() > 0) eligible.push_back(i);
+  if (eligible.empty()) return draw;
+  const size_t input = eligible[dice.words[1] % eligible.size()];
+  const int64_t count = generators_[input].count();
+  const int64_t length = std::max<int64_t>(1, count / (dice.words[2] % 2 ? 64 : 16));
+  draw.parent = number - 1;
+  draw.twin_input = tensors_[input]->name;
+  draw.twin_begin = static_cast<int64_t>(dice.words[3] % static_cast<uint64_t>(count - length + 1));
+  draw.twin_end = draw.twin_begin + length;
+  return draw;
+}
+
+void Inputs::write_one(const Draw& draw, size_t input, int set) {
+  const TensorSpec& tensor = *tensors_[input];
+  const InputGenerator& generator = generators_[input];
+  uint8_t* data = sets_[static_cast<size_t>(set)][input].data();
+  const int source = is_prepared(tensor) ? epoch_of(draw.number) * kDrawsPerPlan : draw.number;
+  if (draw.parent < 0 || is_prepared(tensor)) return write_all(generator, derive_key(secret_, workload_->name, source, tensor.name), data);
+  // A twin's parent may itself be a twin: its contents are those of its parent, with its own stretch.
+  write_one(next(draw.parent), input, set);
+  if (tensor.name == draw.twin_input) generator.write(derive_key(secret_, workload_->name, draw.number, tensor.name), draw.twin_begin, draw.twin_end, data);
+}
+
+void Inputs::write(const Draw& draw) {
+  const int epoch = epoch_of(draw.number);
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (!is_prepared(*tensors_[i])) {
+      write_one(draw, i, set_of(draw.number));
+    } else if (epoch != written_epoch_) {
+      for (int set = 0; set < static_cast<int>(sets_.size()); ++set) write_one(draw, i, set);
+    }
+  }
+  written_epoch_ = epoch;
+}
+
+std::vector<std::vector<Buffer*>> Inputs::all() {
+  std::vector<std::vector<Buffer*>> pointers;
+  for (auto& set : sets_) {
+    pointers.emplace_back();
+    for (Buffer& buffer : set) pointers.back().push_back(&buffer);
+  }
+  return pointers;
+}
+
+uint64_t Inputs::bytes() const {
+  uint64_t sum = 0;
+  for (const Buffer& buffer : sets_.front()) sum += buffer.bytes();
+  return sum;
+}
+
+runner::Layout Inputs::layout(bool for_reference, int num_threads, const std::vector<Buffer>& outputs) const {
+  runner::Layout layout;
+  layout.num_inputs = static_cast<int32_t>(tensors_.size());
+  layout.num_outputs = static_cast<int32_t>(definition_->outputs.size());
+  layout.num_sets = static_cast<int32_t>(sets_.size());
+  layout.num_threads = num_threads;
+  const auto axes = axis_values(*definition_, workload_->axes);
+  layout.num_axes = static_cast<int32_t>(axes.size());
+  std::copy(axes.begin(), axes.end(), layout.axes);
+  for (const TensorSpec& tensor : definition_->inputs)
+    if (tensor.is_scalar()) layout.scalars[layout.num_scalars++] = wire_scalar(tensor.dtype, workload_->inputs.at(tensor.name));
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    layout.tensors[i] = wire_tensor(tensors_[i]->dtype, shapes_[i], is_prepared(*tensors_[i]));
+    for (size_t set = 0; set < sets_.size(); ++set) layout.placement[set][i] = sets_[set][i].placement();
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorSpec& tensor = definition_->outputs[i];
+    const Dtype dtype = for_reference ? reference_dtype(tensor.dtype) : tensor.dtype;
+    layout.tensors[tensors_.size() + i] = wire_tensor(dtype, shape_of(*definition_, tensor, workload_->axes), false);
+    layout.placement[0][tensors_.size() + i] = outputs[i].placement();
+  }
+  return layout;
+}
+
+}  // namespace whet

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "record/task.h"
+#include "truth/measure/draw.h"
+#include "truth/runner/buffer.h"
+#include "truth/runner/protocol.h"
+
+namespace whet {
+
+// The input buffers of one workload: kMaxSets sets, so that the address of an input recurs only every third draw. All processes map the same
+// pages; no process but the worker can write them.
+class Inputs {
+ public:
+  static Expected<Inputs> make(const Definition& definition, const Workload& workload, std::string secret, int sets);
+
+  // Writes the contents of this draw into set draw.number % sets. Activations are new in every draw; weights and plans in every
+  // `kDrawsPerPlan`-th, and then in all sets.
+  void write(const Draw& draw);
+  // Writes what `draw` would hold for one input into the set of `host`: for mutants.
+  void write_one(const Draw& draw, size_t input, int set);
+
+  // The draw that comes next. Every fourth is a twin of the one before, by secret dice.
+  Draw next(int number) const;
+
+  int set_of(int draw) const { return draw % static_cast<int>(sets_.size()); }
+  int epoch_of(int draw) const { return has_plan_ ? draw / kDrawsPerPlan : 0; }
+  bool has_plan() const { return has_plan_; }
+  std::vector<std::vector<Buffer*>> all();
+  std::vector<Buffer>& set(int index) { return sets_[static_cast<size_t>(index)]; }
+  const std::vector<const TensorSpec*>& tensors() const { return tensors_; }
+  const std::vector<std::vector<int64_t>>& shapes() const { return shapes_; }
+  uint64_t bytes() const;  // of one set
+
+  // The layout of a call; `for_reference` widens float outputs. `outputs` are the buffers that receive them.
+  runner::Layout layout(bool for_reference, int num_threads, const std::vector<Buffer>& outputs) const;
+
+  static constexpr int kDrawsPerPlan = 4;
+
+ private:
+  const Definition* definition_ = nullptr;
+  const Workload* workload_ = nullptr;
+  std::string secret_;
+  std::vector<const TensorSpec*> tensors_;      // the tensor inputs, in Definition order
+  std::vector<InputGenerator> generators_;
+  std::vector<std::vector<int64_t>> shapes_;
+  std::vector<std::vector<Buffer>> sets_;
+  bool has_plan_ = false;
+  int written_epoch_ = -1;
+};
+
+}  // namespace whet

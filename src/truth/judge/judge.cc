@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "truth/judge/judge.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <set>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json_impl.h"
+#include "score/scoreboard.h"
+#include "stats/summary.h"
+#include "truth/judge/admission.h"
+#include "truth/judge/noise.h"
+#include "truth/judge/session.h"
+#include "truth/machine/cpu.h"
+
+namespace whet {
+namespace {
+
+constexpr int kMostDeaths = 3;  // a candidate that costs its process this often is not run on the rest
+
+std::string random_secret() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) std::abort();  // no secret, no judgement
+  return sha256_hex({reinterpret_cast<const char*>(bytes), sizeof bytes}).substr(0, 32);
+}
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+bool is_death(Code code) {
+  return code == Code::crashed || code == Code::hung || code == Code::memory_exceeded || code == Code::tasks_exceeded || code == Code::exited || code == Code::escaped ||
+         code == Code::input_written || code == Code::out_of_bounds;
+}
+
+void report(const Progress& progress, Json message) {
+  if (progress) progress(message);
+}
+
+}  // namespace
+
+struct Judge::Work {
+  const JudgeInput& input;
+  Stopwatch clock;
+  Evaluation evaluation;
+  std::vector<const Workload*> workloads;
+  std::map<std::string, std::filesystem::path> artifacts;  // by name; the reference under "reference:"
+  std::map<std::string, Verdict> build_verdicts;
+  std::unique_ptr<Contestant> reference;
+  std::vector<std::unique_ptr<Contestant>> solutions;      // the candidate first
+  std::map<std::string, std::string> not_admitted;         // workload -> reason
+};
+
+Expected<Judge> Judge::make(JudgeOptions options) {
+  Judge judge;
+  if (options.cores.empty()) options.cores = allowed_cores();
+  WHET_OK(make_folders(options.cache_folder));
+  BuildOptions build;
+  build.cache_folder = options.cache_folder / "build";
+  WHET_TRY(auto builder, Builder::make(std::move(build)));
+  judge.builder_ = std::make_unique<Builder>(std::move(builder));
+  judge.ceilings_ = measure_ceilings(options.cores);
+  judge.options_ = std::move(options);
+  return judge;
+}
+
+Expected<BuildOutcome> Judge::build(const Solution& solution) {
+  if (solution.language != "cpp" && solution.language != "c") {
+    BuildOutcome outcome;
+    outcome.verdict = {Code::language_unsupported, fmt::format("this worker runs Solutions in cpp and c, not {}", solution.language), ""};
+    return outcome;
+  }
+  BuildInput input;
+  input.sources = solution.sources;
+  input.cflags = solution.cflags;
+  input.ld_flags = solution.ld_flags;
+  input.dependencies = solution.dependencies;
+  input.abi_header = options_.abi_header;
+  return builder_->build(input);
+}
+
+std::unique_ptr<Contestant> Judge::contestant(const std::string& name, const std::filesystem::path& artifact, bool is_reference) const {
+  RunnerOptions runner;
+  runner.program = options_.program;
+  runner.artifact = artifact;
+  runner.cores = options_.cores;
+  runner.environment = options_.environment;
+  return std::make_unique<Contestant>(name, std::move(runner), is_reference);
+}
+
+Expected<Evaluation> Judge::evaluate(const JudgeInput& input, const Progress& progress, const std::atomic<bool>& cancelled) {
+  Work work{.input = input};
+  Evaluation& evaluation = work.evaluation;
+  evaluation.task = input.task.name;
+  evaluation.task_hash = input.task_hash;
+  evaluation.solution = input.candidate_name;
+  evaluation.solution_hash = solution_hash(input.candidate);
+  evaluation.started_at = utc_now();
+  evaluation.worker = options_.worker_version;
+  evaluation.secret = random_secret();
+  evaluation.set = input.request.workloads.empty() ? input.request.set : "custom";
+  if (input.request.workloads.empty()) {
+    work.workloads = input.task.set(input.request.set);
+    if (work.workloads.empty()) return bad_input("the task {} has no set '{}'", input.task.name, input.request.set);
+  }
+  for (const std::string& name : input.request.workloads) {
+    const Workload* workload = input.task.workload(name);
+    if (!workload) return bad_input("the task {} has no workload '{}'", input.task.name, name);
+    work.workloads.push_back(workload);
+  }
+
+  WHET_OK(build_all(work, progress));
+  if (work.build_verdicts.at(input.candidate_name).correct()) {
+    if (input.request.admission) WHET_OK(admit(work, progress));
+    WHET_OK(learn_session(work, progress));
+    measure(work, progress, cancelled);
+  } else {
+    for (const Workload* workload : work.workloads) {
+      WorkloadResult result{workload->name, workload->definition, workload->family, 0, {}};
+      Trial trial;
+      trial.solution = input.candidate_name;
+      trial.role = "candidate";
+      trial.verdict = work.build_verdicts.at(input.candidate_name);
+      result.trials.push_back(std::move(trial));
+      evaluation.workloads.push_back(std::move(result));
+    }
+  }
+  conclude(work);
+  return std::move(evaluation);
+}
+
+Status Judge::build_all(Work& work, const Progress& progress) {
+  const auto account = work.clock.switch_to(Stopwatch::build);
+  const auto build_one = [&](const std::string& key, const std::string& name, const std::string& role, const Solution& solution) -> Status {
+    report(progress, {{"phase", "build"}, {"solution", name}});
+    WHET_TRY(auto outcome, build(solution));
+    work.artifacts[key] = outcome.artifact;
+    work.build_verdicts[key] = outcome.verdict;
+    work.evaluation.solutions.push_back({name, role, solution_hash(solution), outcome.artifact_sha256, "", outcome.commands, outcome.seconds});
+    return {};
+  };
+  const JudgeInput& input = work.input;
+  WHET_OK(build_one(input.candidate_name, input.candidate_name, "candidate", input.candidate));
+  if (work.build_verdicts[input.candidate_name].correct()) {
+    WHET_OK(build_one("reference:", input.task.reference, "reference", input.task.solutions.at(input.task.reference)));
+    const Verdict& reference = work.build_verdicts["reference:"];
+    if (!reference.correct()) return machine_failed("the reference '{}' of {} cannot be built: {}\n{}", input.task.reference, input.task.name, reference.sentence, reference.evidence);
+    for (const auto& [name, solution] : input.baselines) WHET_OK(build_one(name, name, "baseline", solution));
+  }
+  work.clock.switch_to(account);
+  return {};
+}
+
+Status Judge::admit(Work& work, const Progress& progress) {
+  const auto account = work.clock.switch_to(Stopwatch::admission);
+  // What an admission depends on: the definitions and workloads, the reference's source, and this program.
+  const std::filesystem::path folder = options_.cache_folder / "admission";
+  WHET_OK(make_folders(folder));
+  auto reference = contestant("reference", work.artifacts.at("reference:"), true);
+  std::vector<Admission> admissions;
+  int index = 0;
+  for (const Workload* workload : work.workloads) {
+    const Definition& definition = *work.input.task.definition(workload->definition);
+    const std::string key = sha256_hex(fmt::format("{}\n{}\n{}\n{}", to_json(definition).dump(), to_json(*workload).dump(),
+                                                   solution_hash(work.input.task.solutions.at(work.input.task.reference)), options_.worker_version));
+    const auto file = folder / (key + ".json");
+    ++index;
+    if (auto text = read_file(file)) {
+      auto json = parse_json(*text, file);
+      auto known = json ? admission_from_json(*json, file) : Expected<Admission>(std::unexpected(json.error()));
+      if (known) {
+        admissions.push_back(std::move(*known));
+        continue;
+      }
+    }
+    report(progress, {{"phase", "admission"}, {"workload", workload->name}, {"index", index}, {"total", work.workloads.size()}});
+    admissions.push_back(examine(definition, *workload, *reference, static_cast<int>(options_.cores.size())));
+    if (admissions.back().problem.empty()) WHET_OK(write_file_atomically(file, to_json(admissions.back()).dump(1)));
+  }
+  for (auto& [workload, reason] : refused(admissions, work.evaluation.remarks)) {
+    work.evaluation.remarks.push_back("workload " + workload + " is not admitted: " + reason);
+    work.not_admitted[workload] = reason;
+  }
+  work.clock.switch_to(account);
+  return {};
+}
+
+Status Judge::learn_session(Work& work, const Progress& progress) {
+  work.reference = contestant("reference", work.artifacts.at("reference:"), true);
+  work.solutions.push_back(contestant(work.input.candidate_name, work.artifacts.at(work.input.candidate_name), false));
+  for (const auto& [name, solution] : work.input.baselines) {
+    const Verdict& built = work.build_verdicts.at(name);
+    if (built.correct()) work.solutions.push_back(contestant(name, work.artifacts.at(name), false));
+    else work.evaluation.remarks.push_back(fmt::format("the baseline {} is absent: {}", name, built.sentence));
+  }
+  if (empty_turn_ns_ < 0) {
+    WHET_TRY(empty_turn_ns_, measure_empty_turn(*contestant("reference", work.artifacts.at("reference:"), true)));
+  }
+  if (!work.input.request.noise_floor) return {};
+  auto known = noise_floor_.find(work.input.task_hash);
+  if (known == noise_floor_.end()) {
+    report(progress, {{"phase", "noise floor"}});
+    const std::string& opponent = work.input.baselines.empty() ? work.input.candidate_name : work.input.baselines.front().first;
+    NoiseFloorParts parts;
+    for (const Workload* workload : work.workloads)
+      if (!work.not_admitted.count(workload->name)) parts.workloads.emplace_back(work.input.task.definition(workload->definition), workload);
+    parts.first = contestant(opponent, work.artifacts.at(opponent), false);
+    parts.second = contestant(opponent, work.artifacts.at(opponent), false);
+    parts.empty_turn_ns = empty_turn_ns_;
+    parts.secret = random_secret();
+    known = noise_floor_.emplace(work.input.task_hash, measure_noise(parts, work.clock)).first;
+  }
+  work.evaluation.noise_floor = known->second;
+  return {};
+}
+
+double Judge::floor_ns(const Definition& definition, const Workload& workload) const {
+  Dtype dtype = Dtype::float32;
+  for (const TensorSpec& input : definition.inputs)
+    if (!input.is_scalar() && is_float(input.dtype)) dtype = input.dtype;
+  return Roofline(ceilings_).floor_ns(workload.floor_bytes, workload.floor_flops, dtype);
+}
+
+void Judge::measure(Work& work, const Progress& progress, const std::atomic<bool>& cancelled) {
+  int deaths = 0, index = 0;
+  for (const Workload* workload : work.workloads) {
+    ++index;
+    const Definition& definition = *work.input.task.definition(workload->definition);
+    WorkloadResult result{workload->name, workload->definition, workload->family, floor_ns(definition, *workload), {}};
+    const auto skip = [&](Code code, const std::string& why) {
+      Trial trial;
+      trial.solution = work.input.candidate_name;
+      trial.role = "candidate";
+      trial.verdict = {code, why, ""};
+      result.trials.push_back(std::move(trial));
+      work.evaluation.workloads.push_back(std::move(result));
+    };
+    if (cancelled) {
+      skip(Code::cancelled, "the evaluation was cancelled");
+      continue;
+    }
+    if (const auto refusal = work.not_admitted.find(workload->name); refusal != work.not_admitted.end()) {
+      skip(Code::workload_not_admitted, refusal->second);
+      continue;
+    }
+    if (deaths >= kMostDeaths) {
+      skip(Code::not_run, fmt::format("its process had died {} times by then", deaths));
+      continue;
+    }
+    auto inputs = Inputs::make(definition, *workload, work.evaluation.secret, runner::kMaxSets);
+    if (!inputs) {
+      skip(Code::machine_failed, inputs.error().what);
+      continue;
+    }
+    std::vector<Contestant*> players;
+    std::vector<std::string> roles;
+    for (auto& solution : work.solutions) {
+      players.push_back(solution.get());
+      roles.push_back(roles.empty() ? "candidate" : "baseline");
+    }
+    Session session({definition, *workload, *inputs, *work.reference, players, roles, work.input.request, work.evaluation.secret, empty_turn_ns_,
+                     result.floor_ns, cancelled, work.clock});
+    work.evaluation.workloads.push_back(session.run());
+    const WorkloadResult& done = work.evaluation.workloads.back();
+    deaths += is_death(done.candidate().verdict.code);
+    report(progress, {{"phase", "measure"}, {"workload", workload->name}, {"index", index}, {"total", work.workloads.size()},
+                      {"verdict", static_cast<int>(done.candidate().verdict.code)}, {"ns", json_double(done.candidate().median_ns(Column::flushed))}});
+  }
+}
+
+// The worst outcome names the whole: what the machine did first, then broken promises, then wrong answers, then times.
+void Judge::conclude(Work& work) {
+  Evaluation& evaluation = work.evaluation;
+  for (auto& contestant : work.solutions) {
+    for (SolutionFacts& facts : evaluation.solutions)
+      if (facts.name == contestant->name() && facts.role != "reference") facts.notes = contestant->notes();
+    if (walls_.empty()) walls_ = contestant->walls();
+  }
+  for (const Wall& wall : walls_)
+    if (!wall.standing) evaluation.remarks.push_back(fmt::format("this machine refuses the wall '{}': {}", wall.name, wall.reason));
+  evaluation.verdict = {Code::correct, "right on every workload", ""};
+  const auto severity = [](Code code) {
+    const int number = static_cast<int>(code);
+    if (code == Code::correct) return 0;
+    if (number >= 400 && number < 500) return 1;
+    return number >= 500 ? 2 : 1000 - number;
+  };
+  for (const WorkloadResult& result : evaluation.workloads) {
+    const Verdict& verdict = result.candidate().verdict;
+    if (severity(verdict.code) <= severity(evaluation.verdict.code)) continue;
+    evaluation.verdict = verdict;
+    evaluation.verdict.sentence = result.workload + ": " + verdict.sentence;
+  }
+  evaluation.environment = describe_machine().dump();
+  evaluation.seconds = work.clock.so_far();
+  evaluation.scoreboard = score(evaluation, work.input.task.goal);
+  evaluation.id = "e" + sha256_hex(to_json(evaluation).dump()).substr(0, 16);
+}
+
+Json Judge::describe_machine() const {
+  const auto coretype = options_.environment.find("OPENBLAS_CORETYPE");
+  Json walls = Json::array();
+  for (const Wall& wall : walls_.empty() ? jail_walls() : walls_) walls.push_back({{"name", wall.name}, {"standing", wall.standing}, {"reason", wall.reason}});
+  return {{"cpu", to_json(describe_cpu(coretype == options_.environment.end() ? "" : coretype->second))},
+          {"ceilings", to_json(ceilings_)},
+          {"compiler", builder_->compiler().version},
+          {"empty_turn_ns", empty_turn_ns_},
+          {"walls", walls}};
+}
+
+}  // namespace whet

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "record/evaluation.h"
+#include "record/request.h"
+#include "record/task.h"
+#include "truth/build/builder.h"
+#include "truth/judge/contestant.h"
+#include "truth/machine/ceilings.h"
+
+namespace whet {
+
+struct JudgeOptions {
+  std::string program;                             // the worker's own executable
+  std::string worker_version;                      // version and hash of that program, for the Evaluation
+  std::filesystem::path cache_folder;
+  std::string abi_header;                          // contents of whet/candidate.h
+  std::vector<int> cores;                          // lent to Solutions; empty = all that we may use
+  std::map<std::string, std::string> environment;  // of Solutions
+};
+
+// A task and the Solutions of one judgement, read and checked.
+struct JudgeInput {
+  Task task;
+  std::string task_hash;
+  Solution candidate;
+  std::string candidate_name;
+  std::vector<std::pair<std::string, Solution>> baselines;
+  EvaluateRequest request;
+};
+
+using Progress = std::function<void(const Json&)>;
+
+// The trusted procedure. One Judge is one session: what it learns of the machine (ceilings, the empty turn, the noise floor) it keeps.
+class Judge {
+ public:
+  static Expected<Judge> make(JudgeOptions options);
+
+  // An Error is a failure of the machine or of the request; whatever the Solution does is in the Evaluation.
+  Expected<Evaluation> evaluate(const JudgeInput& input, const Progress& progress, const std::atomic<bool>& cancelled);
+
+  Expected<BuildOutcome> build(const Solution& solution);
+  Json describe_machine() const;
+
+ private:
+  struct Work;  // the state of one judgement
+
+  Judge() = default;
+  Status build_all(Work& work, const Progress& progress);
+  Status admit(Work& work, const Progress& progress);
+  Status learn_session(Work& work, const Progress& progress);
+  void measure(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);
+  void conclude(Work& work);
+  double floor_ns(const Definition& definition, const Workload& workload) const;
+  std::unique_ptr<Contestant> contestant(const std::string& name, const std::filesystem::path& artifact, bool is_reference) const;
+
+  JudgeOptions options_;
+  std::unique_ptr<Builder> builder_;
+  Ceilings ceilings_;
+  double empty_turn_ns_ = -1;
+  std::map<std::string, double> noise_floor_;  // by task hash
+  std::vector<Wall> walls_;
+};
+
+}  // namespace whet

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "record/task.h"
+#include "truth/judge/contestant.h"
+#include "truth/judge/stopwatch.h"
+
+namespace whet {
+
+// The median time of a turn in which nothing is called: what the worker's own waiting and waking cost, in nanoseconds.
+Expected<double> measure_empty_turn(Contestant& contestant);
+
+struct NoiseFloorParts {
+  std::vector<std::pair<const Definition*, const Workload*>> workloads;  // the first few are used
+  std::unique_ptr<Contestant> first, second;                             // two processes of one program
+  double empty_turn_ns = 0;
+  std::string secret;
+};
+
+// A/A: how far apart two processes of one program come out on this machine, as a standard deviation of ln(ratio). Never below kLeastNoise.
+double measure_noise(NoiseFloorParts& parts, Stopwatch& clock);
+
+constexpr double kLeastNoise = 0.002;
+
+}  // namespace whet

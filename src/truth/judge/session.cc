@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "truth/judge/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "score/ratio.h"
+#include "truth/measure/compare.h"
+#include "truth/measure/number_format.h"
+
+namespace whet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLeastPairs = 3;              // fewer give no time
+constexpr double kInterrupted = 3;          // a sample this many times the median was interrupted
+constexpr uint64_t kMostAnswers = 256 << 20;  // bytes of expected outputs that are kept
+constexpr int kResidentEvery = 4;           // one draw in this many is resident
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+bool wants(const EvaluateRequest& request, Column column) {
+  return std::find(request.columns.begin(), request.columns.end(), column) != request.columns.end();
+}
+
+void discard_interrupted(std::vector<Sample>& samples) {
+  std::vector<double> times;
+  for (const Sample& sample : samples) times.push_back(sample.ns);
+  const double middle = median(times);
+  for (Sample& sample : samples)
+    if (samples.size() >= 4 && sample.ns > kInterrupted * middle) sample.discarded = fmt::format("interrupted: {:.1f} times the median", sample.ns / middle);
+}
+
+}  // namespace
+
+WorkloadResult Session::run() {
+  WorkloadResult result;
+  result.workload = parts_.workload.name;
+  result.definition = parts_.definition.name;
+  result.family = parts_.workload.family;
+  result.floor_ns = parts_.floor_ns;
+  for (size_t i = 0; i < parts_.solutions.size(); ++i) {
+    Player player{parts_.solutions[i], {}, false};
+    player.trial.solution = parts_.solutions[i]->name();
+    player.trial.role = parts_.roles[i];
+    player.trial.verdict = {Code::correct, "", ""};
+    players_.push_back(std::move(player));
+  }
+  const auto begin = Clock::now();
+  Verdict verdict = open();
+  if (verdict.correct()) verdict = compute_expected(parts_.inputs.next(next_draw_++));  // its answer is what outputs are first filled with
+  if (!verdict.correct()) {
+    for (Player& player : players_)
+      if (player.trial.verdict.correct()) player.trial.verdict = verdict;
+  } else {
+    play(Column::cold);
+    const EvaluateRequest& request = parts_.request;
+    const bool resident = wants(request, Column::resident);
+    while (!players_.front().out && !parts_.cancelled && !enough()) {
+      const int flushed = rounds_[Column::flushed];
+      const double spent = seconds_since(begin);
+      if (flushed >= request.max_draws || (flushed >= request.min_draws && spent > request.seconds_per_workload)) break;
+      if (spent > 4 * request.seconds_per_workload && flushed >= kLeastPairs) break;
+      const bool turn_of_resident = resident && flushed >= 2 && rounds_[Column::resident] < flushed / (kResidentEvery - 1);
+      if (!play(turn_of_resident ? Column::resident : Column::flushed)) break;
+    }
+  }
+  for (Player& player : players_) player.contestant->close();
+  parts_.reference.close();
+  finish(result);
+  return result;
+}
+
+Verdict Session::open() {
+  Verdict verdict = parts_.reference.open(parts_.definition, parts_.workload, parts_.inputs, parts_.secret);
+  if (!verdict.correct()) return {Code::reference_failed, "the reference: " + verdict.sentence, verdict.evidence};
+  for (Player& player : players_) {
+    player.trial.verdict = player.contestant->open(parts_.definition, parts_.workload, parts_.inputs, parts_.secret);
+    player.out = !player.trial.verdict.correct();
+  }
+  if (players_.front().out) return players_.front().trial.verdict;
+  return {Code::correct, "", ""};
+}
+
+Verdict Session::compute_expected(const Draw& draw) {
+  parts_.inputs.write(draw);
+  const int set = parts_.inputs.set_of(draw.number), epoch = parts_.inputs.epoch_of(draw.number);
+  Contestant& reference = parts_.reference;
+  reference.expect_outputs_untouched(false);
+  double ns = 0;
+  Verdict verdict{Code::correct, "", ""};
+  if (epoch != plan_epoch_ || draw.number == 0) {
+    verdict = reference.prepare(set, Caches::resident, ns);
+    parts_.stopwatch.move(Stopwatch::reference, ns);
+  }
+  if (verdict.correct()) {
+    verdict = reference.run(set, Caches::resident, ns);
+    parts_.stopwatch.move(Stopwatch::reference, ns);
+  }
+  if (!verdict.correct()) return {Code::reference_failed, "the reference: " + verdict.sentence, verdict.evidence};
+  Answer answer{draw.number, {}};
+  uint64_t bytes = 0;
+  for (Buffer& output : reference.outputs()) {
+    answer.outputs.emplace_back(output.data(), output.data() + output.bytes());
+    bytes += output.bytes();
+  }
+  answers_.push_back(std::move(answer));
+  while (answers_.size() > 4 && answers_.size() * bytes > kMostAnswers) answers_.pop_front();
+  return {Code::correct, "", ""};
+}
+
+// A right answer to another draw: whoever looks at an output buffer cannot tell whether it has been filled. Not that of the draw before, which
+// a cache might return: what was left alone and what was answered from a cache are told apart by it.
+void Session::fill_stale(int number) {
+  const Answer* chosen = &answers_.front();
+  for (const Answer& answer : answers_)
+    if (answer.draw <= number - 2) chosen = &answer;
+  stale_.clear();
+  for (size_t i = 0; i < parts_.definition.outputs.size(); ++i) {
+    const TensorSpec& tensor = parts_.definition.outputs[i];
+    const int64_t count = element_count(shape_of(parts_.definition, tensor, parts_.workload.axes));
+    std::vector<uint8_t> filled(static_cast<size_t>(count * size_of(tensor.dtype)));
+    convert_expected(tensor.dtype, chosen->outputs[i].data(), count, filled.data());
+    stale_.push_back(std::move(filled));
+  }
+}
+
+bool Session::play(Column column) {
+  const Draw draw = parts_.inputs.next(next_draw_++);
+  if (Verdict verdict = compute_expected(draw); !verdict.correct()) {
+    for (Player& player : players_) player.trial.verdict = verdict, player.out = true;
+    return false;
+  }
+  fill_stale(draw.number);
+  const int epoch = parts_.inputs.epoch_of(draw.number);
+  const bool plan = column == Column::cold || epoch != plan_epoch_;
+  // A B, then B A: whatever drifts hits both alike.
+  const int round = rounds_[column]++;
+  const size_t n = players_.size();
+  for (size_t i = 0; i < n; ++i) {
+    Player& player = players_[round % 2 ? n - 1 - i : i];
+    if (player.out) continue;
+    if (plan) {
+      double ns = 0;
+      const Verdict verdict = player.contestant->prepare(parts_.inputs.set_of(draw.number), Caches::flushed, ns);
+      parts_.stopwatch.move(Stopwatch::solutions, ns);
+      if (!verdict.correct()) {
+        player.trial.verdict = verdict, player.out = true;
+        continue;
+      }
+      if (column == Column::cold) player.trial.samples[Column::cold].push_back({draw.number, static_cast<int>(i), ns, ""});
+    }
+    take_turn(player, draw, column, static_cast<int>(i));
+    if (players_.front().out) return false;
+  }
+  plan_epoch_ = epoch;
+  return true;
+}
+
+void Session::take_turn(Player& player, const Draw& draw, Column column, int position) {
+  std::vector<Buffer>& outputs = player.contestant->outputs();
+  for (size_t i = 0; i < outputs.size(); ++i) std::memcpy(outputs[i].data(), stale_[i].data(), stale_[i].size());
+  double ns = 0;
+  player.contestant->expect_outputs_untouched(true);
+  Verdict verdict = player.contestant->run(parts_.inputs.set_of(draw.number), column == Column::resident ? Caches::resident : Caches::flushed, ns);
+  parts_.stopwatch.move(Stopwatch::solutions, ns);
+  if (verdict.correct()) verdict = check(player, draw);
+  if (!verdict.correct()) {
+    player.trial.verdict = verdict;
+    player.out = true;
+    return;
+  }
+  const double net = std::max(1.0, ns - parts_.empty_turn_ns);
+  auto& samples = player.trial.samples[column];
+  if (column == Column::cold && !samples.empty()) {
+    samples.back().ns += net;  // prepare() and the first run()
+    return;
+  }
+  samples.push_back({draw.number, position, net, ""});
+}
+
+Verdict Session::check(Player& player, const Draw& draw) {
+  Accuracy& accuracy = player.trial.accuracy;
+  ++accuracy.draws_checked;
+  const Answer& answer = answers_.back();
+  for (size_t i = 0; i < parts_.definition.outputs.size(); ++i) {
+    const TensorSpec& tensor = parts_.definition.outputs[i];
+    const auto shape = shape_of(parts_.definition, tensor, parts_.workload.axes);
+    const int64_t count = element_count(shape);
+    const Comparison found =
+        compare(tensor.dtype, player.contestant->output(i), answer.outputs[i].data(), count, parts_.workload.tolerance, parts_.definition.nan_policy);
+    accuracy.worst_bound = std::max(accuracy.worst_bound, found.worst_bound);
+    accuracy.worst_absolute = std::max(accuracy.worst_absolute, found.worst_absolute);
+    accuracy.worst_relative = std::max(accuracy.worst_relative, found.worst_relative);
+    accuracy.worst_norm = std::max(accuracy.worst_norm, found.norm);
+    if (found.passes) continue;
+    const std::string where = found.worst_index < 0 ? tensor.name : element_name(tensor.name, shape, found.worst_index);
+    const std::string sentence =
+        found.failing == 0
+            ? fmt::format("draw {}: {} as a whole is off by {:.3g} of its norm (allowed {:.3g})", draw.number, tensor.name, found.norm, parts_.workload.tolerance.norm)
+            : fmt::format("draw {}: {} of {} elements of {} are wrong; the worst, {}, is {:.6g}, expected {:.6g} ({:.3g} times the tolerance)", draw.number,
+                          found.failing, count, tensor.name, where, found.got, found.want, found.worst_bound);
+    return explain(player, draw, i, sentence, found.not_finite);
+  }
+  return {Code::correct, "", ""};
+}
+
+// Which promise was broken: the order goes from what is certain to what is left.
+Verdict Session::explain(Player& player, const Draw& draw, size_t output, const std::string& sentence, bool not_finite) {
+  const TensorSpec& tensor = parts_.definition.outputs[output];
+  const int64_t count = element_count(shape_of(parts_.definition, tensor, parts_.workload.axes));
+  const std::vector<uint8_t> got(player.contestant->outputs()[output].data(), player.contestant->outputs()[output].data() + player.contestant->outputs()[output].bytes());
+  const int64_t untouched = equal_elements(tensor.dtype, got.data(), stale_[output].data(), count);
+  for (auto answer = answers_.rbegin() + 1; answer != answers_.rend(); ++answer) {
+    const Comparison earlier = compare(tensor.dtype, got.data(), answer->outputs[output].data(), count, parts_.workload.tolerance, parts_.definition.nan_policy);
+    if (!earlier.passes || untouched == count) continue;
+    return {Code::stale, fmt::format("{}; it is the right answer to draw {}, an earlier call", sentence, answer->draw),
+            draw.parent == answer->draw ? fmt::format("draw {} differs from draw {} in elements {} to {} of {} only", draw.number, draw.parent, draw.twin_begin,
+                                                      draw.twin_end, draw.twin_input)
+                                        : ""};
+  }
+  if (player.contestant->writes_late()) return {Code::late, sentence + "; the output went on changing after the call had returned", ""};
+  if (untouched == count) return {Code::not_written, fmt::format("draw {}: {} still held what was there before the call", draw.number, tensor.name), ""};
+  if (not_finite) return {Code::not_finite, sentence, ""};
+  bool zeros = true;
+  for (int64_t i = 0; zeros && i < count; ++i) zeros = load_element(tensor.dtype, got.data(), i) == 0;
+  std::string evidence;
+  if (zeros) evidence = "every element is zero";
+  else if (untouched > count / 100) evidence = fmt::format("{} of {} elements still held what was there before the call", untouched, count);
+  return {Code::wrong, sentence, evidence};
+}
+
+bool Session::enough() const {
+  const EvaluateRequest& request = parts_.request;
+  const auto found = rounds_.find(Column::flushed);
+  if (found == rounds_.end() || found->second < request.min_draws) return false;
+  WorkloadResult so_far;
+  for (const Player& player : players_) so_far.trials.push_back(player.trial);
+  const std::string fastest = fastest_baseline(so_far, Column::flushed);
+  if (fastest.empty()) return found->second >= 2 * request.min_draws;
+  if (request.give_up_below > 0 && players_.size() > 1) {
+    const Interval first = bootstrap_midmean(paired_log_ratios(so_far.trials[0], so_far.trials[1], Column::flushed), 1, 200);
+    if (first.high < std::log(request.give_up_below)) return true;
+  }
+  const Interval interval = bootstrap_midmean(paired_log_ratios(so_far.candidate(), *so_far.trial(fastest), Column::flushed), 1, 200);
+  return (interval.high - interval.low) / 2 <= request.target_half_width;
+}
+
+void Session::finish(WorkloadResult& result) {
+  for (Player& player : players_) {
+    Trial& trial = player.trial;
+    for (auto& [column, samples] : trial.samples) discard_interrupted(samples);
+    if (!wants(parts_.request, Column::cold)) trial.samples.erase(Column::cold);
+    if (parts_.cancelled && trial.verdict.correct() && rounds_[Column::flushed] < kLeastPairs) trial.verdict = {Code::cancelled, "the evaluation was cancelled", ""};
+    if (trial.verdict.correct()) {
+      const double ns = trial.median_ns(Column::flushed);
+      const auto& samples = trial.samples[Column::flushed];
+      const auto used = std::count_if(samples.begin(), samples.end(), [](const Sample& sample) { return sample.discarded.empty(); });
+      if (used < kLeastPairs)
+        trial.verdict = {Code::not_enough_evidence, fmt::format("only {} samples could be used; at least {} are needed", used, kLeastPairs), ""};
+      else if (ns < parts_.floor_ns)
+        trial.verdict = {Code::faster_than_possible,
+                         fmt::format("a median of {:.1f} us; this machine needs {:.1f} us for the bytes and operations that cannot be avoided", ns / 1e3, parts_.floor_ns / 1e3), ""};
+    }
+    result.trials.push_back(std::move(trial));
+  }
+}
+
+}  // namespace whet

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "truth/runner/process.h"
+
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace whet {
+namespace {
+
+using runner::Bell;
+using runner::Fault;
+using runner::Op;
+using runner::Reply;
+using runner::Request;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kTick{20};             // how often limits are looked at while a call runs
+constexpr milliseconds kControlLimit{20000};  // for everything that is not a timed call
+constexpr milliseconds kExitLimit{1000};      // between the end of its connection and its end
+constexpr uint64_t kPage = 4096;
+
+// What a fault says about the promise that was broken, in Definition order of tensors.
+Verdict describe_fault(const Bell& bell, const std::string& during) {
+  const auto fault = static_cast<Fault>(bell.fault);
+  const std::string buffer = bell.fault_tensor == -1 ? "the workspace" : fmt::format("tensor {} of the call", bell.fault_tensor);
+  if (fault == Fault::input_written)
+    return {Code::input_written, fmt::format("{}: it wrote to byte {} of {}, an input that is lent read-only", during, bell.fault_offset, buffer), ""};
+  if (fault == Fault::out_of_bounds)
+    return {Code::out_of_bounds, fmt::format("{}: it touched memory {} bytes outside {}", during, bell.fault_offset, buffer), ""};
+  return {};
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Runner>> Runner::start(const RunnerOptions& options) {
+  auto self = std::unique_ptr<Runner>(new Runner());
+  self->options_ = options;
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("socketpair for a runner", errno);
+  self->socket_ = ends[0];
+  // A load sends every tensor's layout at once.
+  const int room = 1 << 20;
+  setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+  const int page = memfd_create("whet-bell", MFD_CLOEXEC);
+  if (page < 0 || ftruncate(page, kPage) != 0) return system_error("memfd_create for a runner", errno);
+  void* mapped = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
+  if (mapped == MAP_FAILED) return system_error("mapping a runner's page", errno);
+  self->bell_ = static_cast<Bell*>(mapped);
+
+  JailSpec spec;
+  spec.argv = {options.program, "--runner", options.artifact};
+  spec.environment = options.environment;
+  spec.read_only = {{options.program, options.program}, {options.artifact, options.artifact}};
+  spec.output = JailOutput::lossy;  // a Solution that prints must not wait for us
+  spec.descriptors = {{ends[1], runner::kSocket}};
+  spec.cores = options.cores;
+  spec.profile = SyscallProfile::runner;
+  spec.limits.memory_bytes = options.memory_bytes;
+  spec.limits.processes = options.max_tasks + 1;  // the worker names the limit before the kernel refuses a thread
+  spec.limits.file_bytes = uint64_t{64} << 20;
+  auto jailed = Jailed::start(spec);
+  close(ends[1]);  // else a dead runner would never read as end of file
+  if (!jailed) {
+    close(page);
+    return std::unexpected(std::move(jailed).error());
+  }
+  self->jailed_ = std::make_unique<Jailed>(std::move(*jailed));
+
+  const Verdict ready = self->ask(Op::touch, nullptr, 0, {page}, kControlLimit);
+  close(page);
+  if (!ready.correct()) return machine_failed("a runner could not be started: {} {}", ready.sentence, ready.evidence);
+  self->freeze();
+  return self;
+}
+
+Runner::~Runner() {
+  if (jailed_) jailed_->kill();
+  if (bell_) munmap(bell_, kPage);
+  if (socket_ >= 0) close(socket_);
+}
+
+const std::vector<Wall>& Runner::walls() const { return jailed_->walls(); }
+std::string Runner::stderr_tail() const { return jailed_->output(); }
+
+void Runner::freeze() {
+  if (dead_ || frozen_) return;
+  (void)jailed_->freeze();  // a process that is gone is noticed at the next message
+  frozen_ = true;
+}
+
+void Runner::thaw() {
+  if (dead_ || !frozen_) return;
+  (void)jailed_->thaw();
+  frozen_ = false;
+}
+
+bool Runner::send(Op op, uint32_t set, const void* payload, size_t bytes, const std::vector<int>& descriptors) {
+  Request request;
+  request.op = op;
+  request.set = set;
+  request.sequence = sequence_;
+  request.payload_bytes = static_cast<uint32_t>(bytes);
+  iovec pieces[2] = {{&request, sizeof request}, {const_cast<void*>(payload), bytes}};
+  msghdr message = {};
+  message.msg_iov = pieces;
+  message.msg_iovlen = bytes ? 2 : 1;
+  std::vector<char> control(CMSG_SPACE(sizeof(int) * descriptors.size()));
+  if (!descriptors.empty()) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int) * descriptors.size());
+    std::memcpy(CMSG_DATA(part), descriptors.data(), sizeof(int) * descriptors.size());
+  }
+  return sendmsg(socket_, &message, MSG_NOSIGNAL) >= 0;
+}
+
+Verdict Runner::killed(Code code, const std::string& sentence) {
+  jailed_->kill();
+  dead_ = true;
+  return {code, sentence, stderr_tail()};
+}
+
+std::optional<Verdict> Runner::over_limit() {
+  if (jailed_->memory_bytes() > options_.memory_bytes)
+    return killed(Code::memory_exceeded, fmt::format("{}: it used more than {} MiB of memory", during_, options_.memory_bytes >> 20));
+  if (jailed_->task_count() > static_cast<uint64_t>(options_.max_tasks))
+    return killed(Code::tasks_exceeded, fmt::format("{}: it started more than {} threads", during_, options_.max_tasks));
+  return std::nullopt;
+}
+
+Verdict Runner::died(const std::string& during) {
+  dead_ = true;
+  auto ended = jailed_->wait(kExitLimit);
+  if (!ended) return killed(Code::crashed, during + ": " + ended.error().what);
+  if (!*ended) return killed(Code::exited, during + ": it closed its connection to the judge");
+  const JailExit exit = **ended;
+  if (exit.memory_limit_hit) return {Code::memory_exceeded, during + ": " + exit.sentence, stderr_tail()};
+  if (exit.process_limit_hit) return {Code::tasks_exceeded, during + ": " + exit.sentence, stderr_tail()};
+  if (!exit.forbidden_syscall.empty())
+    return {Code::escaped, fmt::format("{}: it made the system call {}, which a Solution may not make", during, exit.forbidden_syscall), stderr_tail()};
+  if (Verdict verdict = describe_fault(*bell_, during); verdict.code != Code::not_run) {
+    verdict.evidence = stderr_tail();
+    return verdict;
+  }
+  // A process that is number 1 of its namespace reports a fault in itself by its exit code.
+  const int signal = exit.signal ? exit.signal : bell_->signal_number;
+  if (signal != 0) return {Code::crashed, fmt::format("{}: the process died of signal {} ({})", during, signal, strsignal(signal)), stderr_tail()};
+  return {Code::exited, fmt::format("{}: {}", during, exit.sentence), stderr_tail()};
+}
+
+Verdict Runner::ask(Op op, const void* payload, size_t bytes, const std::vector<int>& descriptors, milliseconds limit, Reply* reply_out) {
+  if (dead_) return {Code::machine_failed, "the runner is no longer alive", ""};
+  static constexpr const char* kNames[] = {"loading", "lending buffers", "workspace_bytes", "lending the workspace", "prepare", "run", "destroy", "starting"};
+  during_ = kNames[static_cast<size_t>(op)];
+  thaw();
+  if (!send(op, 0, payload, bytes, descriptors)) return died(during_);
+  const auto deadline = Clock::now() + limit;
+  for (;;) {
+    pollfd waiting = {socket_, POLLIN, 0};
+    const int ready = poll(&waiting, 1, static_cast<int>(kTick.count()));
+    if (ready > 0) break;
+    if (auto verdict = over_limit()) return *verdict;
+    if (Clock::now() > deadline) return killed(Code::hung, fmt::format("{}: did not return within {} s", during_, limit.count() / 1000));
+  }
+  Reply reply;
+  const ssize_t got = recv(socket_, &reply, sizeof reply, 0);
+  if (got != sizeof reply) return died(during_);
+  reply.message[sizeof reply.message - 1] = 0;
+  reply.notes[sizeof reply.notes - 1] = 0;
+  freeze();
+  if (reply.notes[0]) notes_ = reply.notes;
+  if (reply_out) *reply_out = reply;
+  if (reply.code == 0) return {Code::correct, "", ""};
+  const Code code = is_known(reply.code) ? static_cast<Code>(reply.code) : Code::exited;
+  if (code == Code::returned_error)
+    return {code, fmt::format("{} returned the code {}: {}", during_, reply.solution_code, reply.message), stderr_tail()};
+  return {code, reply.message, stderr_tail()};
+}
+
+Verdict Runner::load(const std::string& definition) { return ask(Op::load, definition.data(), definition.size(), {}, kControlLimit); }
+
+Verdict Runner::lend(const runner::Layout& layout, const std::vector<std::vector<Buffer*>>& input_sets, const std::vector<Buffer*>& outputs) {
+  std::vector<int> descriptors;
+  for (const auto& set : input_sets)
+    for (const Buffer* buffer : set) descriptors.push_back(buffer->descriptor());
+  for (const Buffer* buffer : outputs) descriptors.push_back(buffer->descriptor());
+  return ask(Op::lend, &layout, sizeof layout, descriptors, kControlLimit);
+}
+
+Verdict Runner::workspace_bytes(uint64_t& bytes) {
+  Reply reply;
+  const Verdict verdict = ask(Op::workspace, nullptr, 0, {}, kControlLimit, &reply);
+  bytes = reply.value;
+  return verdict;
+}
+
+Verdict Runner::lend_workspace(Buffer& workspace) {
+  return ask(Op::scratch, &workspace.placement(), sizeof workspace.placement(), {workspace.descriptor()}, kControlLimit);
+}
+
+Verdict Runner::release() { return ask(Op::release, nullptr, 0, {}, kControlLimit); }
+
+// The runner spins on `go`, so that a call starts within a fraction of a microsecond; the worker sleeps on `done`, because the Solution may
+// want every core.
+Verdict Runner::await_word(const std::atomic<uint32_t>& word, milliseconds limit, bool spin) {
+  const auto deadline = Clock::now() + limit;
+  for (uint32_t seen = word.load(std::memory_order_acquire); seen != sequence_; seen = word.load(std::memory_order_acquire)) {
+    if (spin) {
+      for (int i = 0; i < 2000 && word.load(std::memory_order_acquire) != sequence_; ++i) sched_yield();
+      if (word.load(std::memory_order_acquire) == sequence_) break;
+    } else {
+      const timespec tick = {0, kTick.count() * 1000000};
+      syscall(SYS_futex, reinterpret_cast<const uint32_t*>(&word), FUTEX_WAIT, seen, &tick, nullptr, 0);
+      if (word.load(std::memory_order_acquire) == sequence_) break;
+    }
+    pollfd hangup = {socket_, POLLIN, 0};
+    if (poll(&hangup, 1, 0) > 0 && (hangup.revents & (POLLHUP | POLLERR))) return died(during_);
+    if (auto ended = jailed_->poll(); !ended || *ended) return died(during_);
+    if (auto verdict = over_limit()) return *verdict;
+    if (Clock::now() > deadline) return killed(Code::hung, fmt::format("{} did not return within {} ms", during_, limit.count()));
+  }
+  return {Code::correct, "", ""};
+}
+
+Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::function<void()>& before, Turn& result) {
+  if (dead_) return {Code::machine_failed, "the runner is no longer alive", ""};
+  during_ = op == Op::prepare ? "prepare" : op == Op::run ? "run" : "an empty turn";
+  ++sequence_;
+  thaw();
+  if (!send(op, set, nullptr, 0, {})) return died(during_);
+  if (const Verdict armed = await_word(bell_->armed, kControlLimit, true); !armed.correct()) return armed;
+  if (before) before();
+  const auto begin = Clock::now();
+  bell_->go.store(sequence_, std::memory_order_release);
+  const Verdict done = await_word(bell_->done, limit, false);
+  const auto end = Clock::now();
+  freeze();
+  if (!done.correct()) return done;
+  result.ns = std::chrono::duration<double, std::nano>(end - begin).count();
+  if (bell_->code != 0) {
+    bell_->message[sizeof bell_->message - 1] = 0;
+    return {Code::returned_error, fmt::format("{} returned the code {}: {}", during_, bell_->code, bell_->message), stderr_tail()};
+  }
+  return {Code::correct, "", ""};
+}
+
+}  // namespace whet

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "record/verdict.h"
+#include "sandbox/jail.h"
+#include "truth/runner/buffer.h"
+#include "truth/runner/protocol.h"
+
+namespace whet {
+
+struct RunnerOptions {
+  std::string program;                             // this worker's own executable; re-executed with --runner
+  std::string artifact;                            // the shared library
+  std::vector<int> cores;                          // what the process is pinned to
+  std::map<std::string, std::string> environment;  // whole
+  uint64_t memory_bytes = uint64_t{4} << 30;       // of the process, lent buffers not counted
+  int max_tasks = 64;                              // threads
+};
+
+// How long a call took, by the worker's clock: from the word "go" until the worker was woken. Includes the time of waking, which an empty
+// turn measures.
+struct Turn {
+  double ns = 0;
+};
+
+// A jailed process that runs one Solution. Between turns it is frozen: no thread of it runs. Every failure of the Solution is a Verdict;
+// after one, dead() may be true and the process must be started anew.
+class Runner {
+ public:
+  static Expected<std::unique_ptr<Runner>> start(const RunnerOptions& options);
+  ~Runner();
+
+  // The steps, in this order. Each returns a Verdict with Code::correct when it went well.
+  Verdict load(const std::string& definition);
+  Verdict lend(const runner::Layout& layout, const std::vector<std::vector<Buffer*>>& input_sets, const std::vector<Buffer*>& outputs);
+  Verdict workspace_bytes(uint64_t& bytes);
+  Verdict lend_workspace(Buffer& workspace);
+  Verdict release();
+
+  // Thaws, waits until the process stands ready, calls `before` (to flush or touch caches), lets it go, waits until it has finished, freezes
+  // it. `limit` is for the call itself.
+  Verdict turn(runner::Op op, uint32_t set, std::chrono::milliseconds limit, const std::function<void()>& before, Turn& result);
+
+  void freeze();
+  void thaw();
+  bool dead() const { return dead_; }
+  const std::string& notes() const { return notes_; }
+  const std::vector<Wall>& walls() const;
+  std::string stderr_tail() const;
+
+ private:
+  Runner() = default;
+  Verdict ask(runner::Op op, const void* payload, size_t bytes, const std::vector<int>& descriptors, std::chrono::milliseconds limit,
+              runner::Reply* reply = nullptr);
+  bool send(runner::Op op, uint32_t set, const void* payload, size_t bytes, const std::vector<int>& descriptors);
+  Verdict await_word(const std::atomic<uint32_t>& word, std::chrono::milliseconds limit, bool spin);
+  std::optional<Verdict> over_limit();
+  Verdict died(const std::string& during);
+  Verdict killed(Code code, const std::string& sentence);
+
+  RunnerOptions options_;
+  std::unique_ptr<Jailed> jailed_;
+  int socket_ = -1;
+  runner::Bell* bell_ = nullptr;
+  uint32_t sequence_ = 0;
+  bool frozen_ = false;
+  bool dead_ = false;
+  std::string notes_;
+  std::string during_;
+};
+
+}  // namespace whet

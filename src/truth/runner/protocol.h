@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+// What the worker and a runner say to each other. The worker believes none of it except that a call has come to an end: what the runner
+// reports only chooses the words of a Verdict against its own Solution.
+namespace whet::runner {
+
+constexpr int kSocket = 3;    // descriptor of the control socket (SOCK_SEQPACKET) inside the jail
+constexpr int kMaxTensors = 64;
+constexpr int kMaxSets = 3;   // sets of input buffers, so that an address recurs only every third draw
+constexpr int kMaxMessage = 1024;
+constexpr int kMaxNotes = 512;
+
+enum class Op : uint32_t {
+  load,       // payload: the Definition's name. dlopen, table, entry
+  lend,       // payload: Layout; descriptors: sets x inputs, outputs
+  workspace,  // how many bytes of workspace for this call
+  scratch,    // descriptor of the workspace; payload: its Placement
+  prepare,    // turn; payload: set
+  run,        // turn; payload: set
+  release,    // destroy the state, unmap everything lent
+  touch,      // nothing but an answer; as a first message it carries the shared page; as a turn it runs no Solution
+};
+
+// Where a tensor lies in its memory object.
+struct Placement {
+  uint64_t object_bytes = 0;  // a multiple of the page size
+  uint64_t offset = 0;        // of the first element; a multiple of 64
+  uint64_t bytes = 0;
+};
+
+struct WireTensor {
+  int32_t ndim = 0;
+  uint8_t dtype_code = 0, dtype_bits = 0;
+  uint8_t prepared = 0;   // weight or plan: has data in prepare()
+  uint8_t reserved = 0;
+  int64_t shape[8] = {};
+};
+
+struct WireScalar {
+  int32_t kind = 0, reserved = 0;
+  int64_t i = 0;
+  double f = 0;
+};
+
+struct Layout {
+  int32_t num_inputs = 0, num_outputs = 0, num_axes = 0, num_scalars = 0, num_sets = 0, num_threads = 0;
+  int64_t axes[kMaxTensors] = {};
+  WireScalar scalars[kMaxTensors] = {};
+  WireTensor tensors[kMaxTensors] = {};
+  Placement placement[kMaxSets][kMaxTensors] = {};  // inputs per set; outputs in set 0
+};
+
+enum class Fault : uint32_t { none, input_written, out_of_bounds, bad_address };
+
+struct Request {
+  Op op = Op::load;
+  uint32_t set = 0;
+  uint32_t sequence = 0;
+  uint32_t payload_bytes = 0;  // follows
+};
+
+struct Reply {
+  int32_t code = 0;            // 0, a Code of Verdict (positive), or a Solution's own code in `solution_code`
+  int32_t solution_code = 0;
+  uint64_t value = 0;
+  char message[kMaxMessage] = {};
+  char notes[kMaxNotes] = {};
+};
+
+// One shared page. A turn: the worker sends prepare/run, the runner sets armed = sequence and spins on `go`; the worker flushes, sets
+// go = sequence and takes the time; the runner calls the Solution, sets done = sequence and wakes the worker.
+struct Bell {
+  std::atomic<uint32_t> armed;
+  std::atomic<uint32_t> go;
+  alignas(64) std::atomic<uint32_t> done;
+  int32_t code;                // as in Reply
+  alignas(64) uint32_t fault;  // written by the runner's signal handler
+  int32_t signal_number;
+  uint64_t fault_offset;       // bytes from the start of the buffer (out of bounds: from its end or start, see `fault_tensor`)
+  int32_t fault_tensor;        // index in Definition order, -1 workspace, -2 none
+  char message[kMaxMessage];
+};
+static_assert(sizeof(Bell) <= 4096);
+
+}  // namespace whet::runner

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// whet-worker: judges Solutions for a client at the other end of stdin and stdout. Re-executes itself inside a jail as a runner.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/embedded.h"
+#include "truth/runner/child.h"
+#include "truth/worker/service.h"
+
+namespace {
+
+constexpr const char* kVersion = "whet-worker 0.1.0";
+
+constexpr const char* kHelp =
+    "whet-worker: judges Solutions; started by whet, which speaks JSON-RPC 2.0 with it over stdin and stdout\n"
+    "\n"
+    "  --cache FOLDER   where built artifacts and admissions are kept (default: $XDG_CACHE_HOME/whet or ~/.cache/whet)\n"
+    "  --version        prints the version\n"
+    "  --help           prints this\n"
+    "\n"
+    "Exit codes: 0 the client is gone, 2 bad flags, 3 the machine failed.\n";
+
+std::string default_cache() {
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder) return std::string(folder) + "/whet";
+  if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/whet";
+  return "/tmp/whet-cache-" + std::to_string(getuid());
+}
+
+// What Solutions may see of the environment: nothing of the user's but what chooses a library's kernels.
+std::map<std::string, std::string> environment_of_solutions() {
+  std::map<std::string, std::string> environment = {{"LANG", "C.UTF-8"}, {"PATH", "/usr/bin:/bin"}};
+  for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"})
+    if (const char* value = std::getenv(name)) environment[name] = value;
+  return environment;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  whet::ServiceOptions options;
+  options.cache_folder = default_cache();
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--runner" && i + 1 < argc) return whet::runner::run_child(argv[i + 1]);
+    if (flag == "--help") return std::fputs(kHelp, stdout), 0;
+    if (flag == "--version") return std::puts(kVersion), 0;
+    if (flag == "--cache" && i + 1 < argc) {
+      options.cache_folder = argv[++i];
+      continue;
+    }
+    std::fprintf(stderr, "whet-worker: unknown or incomplete flag '%s'\n\n%s", argv[i], kHelp);
+    return 2;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  // stdout is the wire: whatever else would print goes to stderr.
+  const int wire = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (wire < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    std::perror("whet-worker: moving stdout away");
+    return 3;
+  }
+  std::error_code error;
+  options.program = std::filesystem::read_symlink("/proc/self/exe", error);
+  options.version = kVersion;
+  options.abi_header = std::string(whet::embedded_abi().front().contents);
+  options.environment = environment_of_solutions();
+  if (auto status = whet::serve(options, STDIN_FILENO, wire); !status) {
+    std::fprintf(stderr, "whet-worker: %s\n", status.error().what.c_str());
+    return 3;
+  }
+  return 0;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "truth/worker/service.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json_impl.h"
+#include "record/request.h"
+#include "task/load.h"
+#include "truth/judge/judge.h"
+#include "truth/machine/cpu.h"
+#include "truth/worker/blob_store.h"
+#include "wire/blobs.h"
+
+namespace whet {
+namespace {
+
+class Service {
+ public:
+  explicit Service(const ServiceOptions& options) : options_(options) {}
+
+  Expected<Json> hello() {
+    return Json{{"name", "whet-worker"}, {"version", options_.version}, {"program", program_hash()}, {"protocol", 1}, {"targets", {"cpu"}}};
+  }
+  Expected<Json> machine() {
+    WHET_OK(open_judge());
+    return judge_->describe_machine();
+  }
+  Expected<Json> have(const Json& params);
+  Expected<Json> put(const Json& params);
+  Expected<Json> build(const Json& params);
+  Expected<Json> evaluate(const Json& params, CallContext& context);
+
+ private:
+  Status open_judge();
+  const std::string& program_hash();
+  // What a request names: the Solution in its manifest, else the task's own of that name.
+  Expected<Solution> solution(const SolutionRef& ref, const Task& task) const;
+
+  const ServiceOptions& options_;
+  BlobStore blobs_;
+  std::unique_ptr<Judge> judge_;
+  std::string program_hash_;
+  std::map<std::string, Task> tasks_;  // read ones, by task hash and manifest hash
+};
+
+// All Solutions of this machine share its cores: whoever times holds this.
+Expected<Descriptor> lock_cores(const std::vector<int>& cores) {
+  std::string name = "/tmp/whet-cores";
+  for (int core : cores) name += "-" + std::to_string(core);
+  if (name.size() > 200) name = "/tmp/whet-cores-" + sha256_hex(name).substr(0, 16);
+  Descriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!file) return system_error("opening the lock " + name, errno);
+  while (flock(file.get(), LOCK_EX) != 0)
+    if (errno != EINTR) return system_error("waiting for the lock " + name, errno);
+  return file;
+}
+
+const std::string& Service::program_hash() {
+  if (program_hash_.empty()) {
+    auto bytes = read_file(options_.program);
+    program_hash_ = bytes ? sha256_hex(*bytes) : "unreadable";
+  }
+  return program_hash_;
+}
+
+Status Service::open_judge() {
+  if (judge_) return {};
+  JudgeOptions options;
+  options.program = options_.program;
+  options.worker_version = options_.version + " " + program_hash().substr(0, 16);
+  options.cache_folder = options_.cache_folder;
+  options.abi_header = options_.abi_header;
+  options.environment = options_.environment;
+  options.cores = allowed_cores();
+  options.environment["OMP_NUM_THREADS"] = std::to_string(options.cores.size());
+  WHET_TRY(auto lock, lock_cores(options.cores));  // the ceilings are times too
+  WHET_TRY(auto judge, Judge::make(std::move(options)));
+  judge_ = std::make_unique<Judge>(std::move(judge));
+  return {};
+}
+
+Expected<Json> Service::have(const Json& params) {
+  std::vector<std::string> complaints;
+  Json missing = Json::array();
+  for (const std::string& hash : JsonReader(params, "blob.have", "", complaints).strings_or_empty("hashes"))
+    if (!blobs_.has(hash)) missing.push_back(hash);
+  if (!complaints.empty()) return bad_input("{}", complaints.front());
+  return Json{{"missing", missing}};
+}
+
+Expected<Json> Service::put(const Json& params) {
+  std::vector<std::string> complaints;
+  JsonReader in(params, "blob.put", "", complaints);
+  const std::string hash = in.string("hash"), text = in.string_or("base64", "");
+  const bool last = in.boolean_or("last", true);
+  if (!complaints.empty()) return bad_input("{}", complaints.front());
+  WHET_TRY_IN("blob.put", std::string piece, from_base64(text));
+  WHET_OK(blobs_.put(hash, std::move(piece), last));
+  return Json::object();
+}
+
+Expected<Solution> Service::solution(const SolutionRef& ref, const Task& task) const {
+  if (ref.manifest.empty()) {
+    const auto found = task.solutions.find(ref.name);
+    if (found == task.solutions.end()) return bad_input("the task {} has no Solution '{}'", task.name, ref.name);
+    return found->second;
+  }
+  WHET_TRY_IN("solution " + ref.name, const auto files, blobs_.files(ref.manifest));
+  std::vector<std::string> complaints;
+  Solution solution = solution_from_files(files, ref.name, complaints);
+  if (!complaints.empty()) return bad_input("{}", fmt::join(complaints, "\n"));
+  return solution;
+}
+
+Expected<Json> Service::build(const Json& params) {
+  std::vector<std::string> complaints;
+  JsonReader in(params, "build", "", complaints);
+  SolutionRef ref;
+  const Json& named = in.object("solution");
+  JsonReader solution_in(named, "build", "solution", complaints);
+  ref.name = solution_in.string("name");
+  for (const auto& [path, hash] : solution_in.object("manifest").items())
+    if (hash.is_string()) ref.manifest[path] = hash.get<std::string>();
+  if (!complaints.empty()) return bad_input("{}", complaints.front());
+  if (ref.manifest.empty()) return bad_input("build: solution.manifest: expected at least one file");
+  WHET_OK(open_judge());
+  WHET_TRY(const Solution source, solution(ref, Task{}));
+  WHET_TRY(const BuildOutcome outcome, judge_->build(source));
+  return Json{{"code", static_cast<int>(outcome.verdict.code)}, {"sentence", outcome.verdict.sentence}, {"log", outcome.log},
+              {"artifact", outcome.artifact_sha256},            {"seconds", outcome.seconds},           {"commands", outcome.commands}};
+}
+
+Expected<Json> Service::evaluate(const Json& params, CallContext& context) {
+  WHET_TRY(EvaluateRequest request, evaluate_request_from_json(params, "evaluate"));
+  WHET_OK(open_judge());
+  WHET_TRY_IN("evaluate: task", const auto files, blobs_.files(request.task));
+  const std::string key = tree_hash(files);
+  if (!tasks_.count(key)) {
+    WHET_TRY(Task task, load_task(files, ""));
+    tasks_.emplace(key, std::move(task));
+  }
+  JudgeInput input;
+  input.task = tasks_.at(key);
+  if (input.task.target != "cpu") return bad_input("the task {} is for {}; this worker judges cpu tasks", input.task.name, input.task.target);
+  input.task_hash = task_hash(files);
+  input.candidate_name = request.solution.name;
+  WHET_TRY(input.candidate, solution(request.solution, input.task));
+  std::vector<SolutionRef> baselines;
+  if (request.baselines) {
+    baselines = *request.baselines;
+  } else {
+    for (const std::string& name : input.task.baselines) baselines.push_back({name, {}});
+  }
+  for (const SolutionRef& ref : baselines) {
+    WHET_TRY(Solution baseline, solution(ref, input.task));
+    // One name stands for one contestant in all that follows.
+    if (ref.name == input.candidate_name) return bad_input("evaluate: the candidate and a baseline are both called '{}'; give one of them another name", ref.name);
+    input.baselines.emplace_back(ref.name, std::move(baseline));
+  }
+  input.request = std::move(request);
+  WHET_TRY(auto lock, lock_cores(allowed_cores()));
+  WHET_TRY(const Evaluation evaluation, judge_->evaluate(input, [&](const Json& message) { context.progress(message); }, context.cancelled()));
+  return to_json(evaluation);
+}
+
+}  // namespace
+
+Status serve(const ServiceOptions& options, int input, int output) {
+  Service service(options);
+  Server server;
+  server.handle("hello", [&](const Json&, CallContext&) { return service.hello(); });
+  server.handle("machine", [&](const Json&, CallContext&) { return service.machine(); });
+  server.handle("blob.have", [&](const Json& params, CallContext&) { return service.have(params); });
+  server.handle("blob.put", [&](const Json& params, CallContext&) { return service.put(params); });
+  server.handle("build", [&](const Json& params, CallContext&) { return service.build(params); });
+  server.handle("evaluate", [&](const Json& params, CallContext& context) { return service.evaluate(params, context); });
+  for (const char* method : {"profile", "disassemble", "sanitize"})
+    server.handle(method, [method](const Json&, CallContext&) -> Expected<Json> {
+      return bad_input("{}: this worker was built without CUDA; it judges CPU Solutions only", method);
+    });
+  return server.run(input, output);
+}
+
+}  // namespace whet

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "base/error.h"
+#include "wire/server.h"
+
+namespace whet {
+
+struct ServiceOptions {
+  std::string program;                             // this executable
+  std::string version;                             // "whet-worker 0.1.0"
+  std::filesystem::path cache_folder;
+  std::string abi_header;
+  std::map<std::string, std::string> environment;  // of Solutions
+};
+
+// Answers hello, machine, blob.have, blob.put, build, evaluate on the descriptors until the input ends. GPU methods say what is missing.
+Status serve(const ServiceOptions& options, int input, int output);
+
+}  // namespace whet

@@ -34,7 +34,7 @@ struct TensorSpec {
   std::optional<std::vector<std::string>> shape;  // axis names; absent = a scalar passed by value; empty = one element
   Dtype dtype = Dtype::float32;
   std::string description;
-  Role role = Role::activation;                   // inputs only; from Definition.whet.roles
+  Role role = Role::activation;  // inputs only; from Definition.whet.roles
   bool is_scalar() const { return !shape.has_value(); }
   bool operator==(const TensorSpec&) const = default;
 };
@@ -66,7 +66,8 @@ Json to_json(const Definition& definition);
 // The values of all axes, in the Definition's order, for a workload's variable axes. `axes` has been checked.
 std::vector<int64_t> axis_values(const Definition& definition, const std::map<std::string, int64_t>& axes);
 // Elements of a tensor under these axis values (1 for a scalar). The product fits into 63 bits (checked when a workload is read).
-std::vector<int64_t> shape_of(const Definition& definition, const TensorSpec& tensor, const std::map<std::string, int64_t>& axes);
+std::vector<int64_t> shape_of(const Definition& definition, const TensorSpec& tensor,
+                              const std::map<std::string, int64_t>& axes);
 int64_t element_count(const std::vector<int64_t>& shape);
 
 }  // namespace whet

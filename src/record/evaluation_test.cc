@@ -238,6 +238,7 @@ EvaluateRequest request() {
   request.workloads = {"w1", "w2"};
   request.columns = {Column::cold};
   request.give_up_below = 0.9;
+  request.call_limit_seconds = 0.5;
   request.admission = false;
   request.confirm_of = "e1";
   return request;
@@ -268,6 +269,7 @@ TEST(EvaluateRequest, BadOnesAreRefused) {
   EXPECT_EQ(complaint([](Json& json) { json["min_draws"] = 0; }), "evaluate: min_draws: expected at least 1, found 0");
   EXPECT_EQ(complaint([](Json& json) { json["max_draws"] = 5; }), "evaluate: max_draws: expected at least min_draws, which is 6, found 5");
   EXPECT_EQ(complaint([](Json& json) { json["seconds_per_workload"] = -1; }), "evaluate: seconds_per_workload: expected a number of at least 0, found -1");
+  EXPECT_EQ(complaint([](Json& json) { json["call_limit_seconds"] = 0; }), "evaluate: call_limit_seconds: expected a number of at least 0.001, found 0");
   EXPECT_THAT(complaint([](Json& json) { json["target_half_width"] = "NaN"; }), HasSubstr("target_half_width"));
   EXPECT_EQ(complaint([](Json& json) { json["columns"] = {"hot"}; }), "evaluate: columns: expected flushed, resident or cold, found \"hot\"");
   EXPECT_THAT(complaint([](Json& json) { json["task"]["task.toml"] = "abc"; }), HasSubstr("expected a SHA-256"));

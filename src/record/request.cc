@@ -6,6 +6,8 @@
 namespace whet {
 namespace {
 
+constexpr double kLeastCallLimit = 0.001;
+
 Json manifest_json(const Manifest& manifest) {
   Json json = Json::object();
   for (const auto& [path, hash] : manifest) json[path] = hash;
@@ -96,6 +98,7 @@ void read_request(ExactReader& in, EvaluateRequest& request) {
   read_number(in, "seconds_per_workload", request.seconds_per_workload, 0);
   read_number(in, "target_half_width", request.target_half_width, 0);
   read_number(in, "give_up_below", request.give_up_below, 0);
+  read_number(in, "call_limit_seconds", request.call_limit_seconds, kLeastCallLimit);
   read_flag(in, "admission", request.admission);
   read_flag(in, "noise_floor", request.noise_floor);
   if (const Json* member = in.optional_member("confirm_of")) request.confirm_of = in.string_of(*member, "confirm_of");
@@ -124,6 +127,7 @@ Json to_json(const EvaluateRequest& request) {
   json["seconds_per_workload"] = json_double(request.seconds_per_workload);
   json["target_half_width"] = json_double(request.target_half_width);
   json["give_up_below"] = json_double(request.give_up_below);
+  json["call_limit_seconds"] = json_double(request.call_limit_seconds);
   json["admission"] = request.admission;
   json["noise_floor"] = request.noise_floor;
   json["confirm_of"] = request.confirm_of;

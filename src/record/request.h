@@ -35,6 +35,7 @@ struct EvaluateRequest {
   double target_half_width = 0.01;        // stop when the 95 % interval of ln(ratio to the fastest) is this narrow
   // Give up on a workload after min_draws when the upper end of its ratio to the first baseline is below this (0 = never): for tuners.
   double give_up_below = 0;
+  double call_limit_seconds = 10;         // a call of a Solution that takes longer is hung
   bool admission = true;                  // check the workloads with mutants first (kept per task version)
   bool noise_floor = true;                // measure A/A in this session (kept for the session)
   std::string confirm_of;                 // the id of the Evaluation that this one repeats with fresh draws and processes; recorded only

@@ -28,20 +28,20 @@ struct Range {
 
 struct Task {
   std::string name, title;
-  std::string target = "cpu";                         // cpu or cuda
+  std::string target = "cpu";  // cpu or cuda
   std::vector<Definition> definitions;
-  std::vector<Workload> workloads;                    // all, in file order
-  std::map<std::string, std::string> sets;            // set name -> description; membership is Workload.sets
-  std::string reference;                              // names of Solutions
+  std::vector<Workload> workloads;          // all, in file order
+  std::map<std::string, std::string> sets;  // set name -> description; membership is Workload.sets
+  std::string reference;                    // names of Solutions
   std::vector<std::string> baselines;
   std::string start;
-  std::map<std::string, Solution> solutions;          // by folder name
-  std::vector<std::string> editable;                  // globs below the candidate's folder
+  std::map<std::string, Solution> solutions;  // by folder name
+  std::vector<std::string> editable;          // globs below the candidate's folder
   Goal goal;
   std::vector<std::string> rules;
-  std::map<std::string, Range> ranges;                // axis or scalar name -> range
-  std::string tolerance_policy;                       // for people
-  std::map<Dtype, Tolerance> tolerance;               // what a workload without a tolerance of its own gets, by the output's dtype
+  std::map<std::string, Range> ranges;   // axis or scalar name -> range
+  std::string tolerance_policy;          // for people
+  std::map<Dtype, Tolerance> tolerance;  // what a workload without a tolerance of its own gets, by the output's dtype
   bool operator==(const Task&) const = default;
 
   const Definition* definition(std::string_view name) const;

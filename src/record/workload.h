@@ -19,9 +19,9 @@ struct Recipe {
   double low = 0, high = 1;      // uniform
   double value = 0;              // constant
   std::vector<int64_t> lengths;  // lengths: the values themselves
-  std::string of;                // cumsum_of: the input that is summed (the result has one element more, starting at 0);
-                                 // index_below: the axis that bounds the index
-  int64_t peaks = 0;             // planted: heavy elements per row (of the last axis), at drawn positions, 8 x scale
+  std::string of;     // cumsum_of: the input that is summed (the result has one element more, starting at 0);
+                      // index_below: the axis that bounds the index
+  int64_t peaks = 0;  // planted: heavy elements per row (of the last axis), at drawn positions, 8 x scale
   bool operator==(const Recipe&) const = default;
 };
 
@@ -30,9 +30,10 @@ std::string_view name_of(Recipe::Kind kind);  // "page_permutation"
 struct InputSource {
   enum class Kind { random, scalar, safetensors };
   Kind kind = Kind::random;
-  std::variant<int64_t, double, bool> scalar = int64_t{0};  // the JSON token decides: 1 is an integer, 1.0 a float, true a bool
-  std::string path, tensor_key;                             // safetensors: relative to the task's root
-  Recipe recipe;                                            // random: from Workload.whet.recipes, else FlashInfer's rule for the dtype
+  std::variant<int64_t, double, bool> scalar =
+      int64_t{0};                // the JSON token decides: 1 is an integer, 1.0 a float, true a bool
+  std::string path, tensor_key;  // safetensors: relative to the task's root
+  Recipe recipe;                 // random: from Workload.whet.recipes, else FlashInfer's rule for the dtype
   bool operator==(const InputSource&) const = default;
 };
 
@@ -49,13 +50,13 @@ struct Tolerance {
 struct Workload {
   std::string uuid;
   std::string definition;
-  std::map<std::string, int64_t> axes;          // the variable axes
-  std::map<std::string, InputSource> inputs;    // every input of the Definition
-  std::string name;                             // whet.name, unique in the task; the uuid if absent
-  std::string family;                           // whet.family; "all" if absent
-  std::vector<std::string> sets;                // whet.sets; {"full"} if absent
+  std::map<std::string, int64_t> axes;        // the variable axes
+  std::map<std::string, InputSource> inputs;  // every input of the Definition
+  std::string name;                           // whet.name, unique in the task; the uuid if absent
+  std::string family;                         // whet.family; "all" if absent
+  std::vector<std::string> sets;              // whet.sets; {"full"} if absent
   Tolerance tolerance;
-  double floor_flops = 0;                       // whet.floor: operations and bytes that no correct Solution can avoid; 0 = unknown
+  double floor_flops = 0;  // whet.floor: operations and bytes that no correct Solution can avoid; 0 = unknown
   double floor_bytes = 0;
   bool operator==(const Workload&) const = default;
 };
@@ -65,8 +66,8 @@ struct Workload {
 // of the `defaults` for its outputs' dtypes. Values: a scalar of a float dtype is held as double whatever its token; integer inputs that are
 // drawn need a recipe; the tensors of one workload take at most kMaxWorkloadBytes, so no product of extents overflows.
 inline constexpr int64_t kMaxWorkloadBytes = int64_t{64} << 30;
-Workload workload_from_json(const Json& line, const Definition& definition, const std::string& file, std::vector<std::string>& complaints,
-                            const std::map<Dtype, Tolerance>& defaults = {});
+Workload workload_from_json(const Json& line, const Definition& definition, const std::string& file,
+                            std::vector<std::string>& complaints, const std::map<Dtype, Tolerance>& defaults = {});
 Json to_json(const Workload& workload);
 
 }  // namespace whet

@@ -19,23 +19,27 @@ namespace {
 
 constexpr std::size_t kMostComplaints = 200;
 
-bool contains(const std::vector<std::string>& list, std::string_view word) { return std::find(list.begin(), list.end(), word) != list.end(); }
+bool contains(const std::vector<std::string>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
 
 // One reading of a folder; each step adds to the task and to the report.
 class Loader {
  public:
-  Loader(const TaskFiles& files, const std::string& where) : files_(files), prefix_(where.empty() ? "" : where + "/") {}
+  Loader(const TaskFiles& files, const std::string& where) : files_(files), prefix_(where.empty() || where.ends_with("/") ? where : where + "/") {}
 
   TaskReport run() {
     check_paths();
     auto text = files_.find("task.toml");
     if (text == files_.end()) {
-      complain(prefix_ + "task.toml", "missing; a task is a folder with task.toml, definitions/, workloads/ and solutions/");
+      complain(prefix_ + "task.toml",
+               "missing; a task is a folder with task.toml, definitions/, workloads/ and solutions/");
       return std::move(report_);
     }
     const std::size_t before = report_.complaints.size();
     toml_ = task_toml_from_text(text->second, prefix_ + "task.toml", report_.complaints);
-    if (toml_.task.name.empty() && report_.complaints.size() == before + 1 && toml_.lines.empty()) return std::move(report_);  // not TOML
+    if (toml_.task.name.empty() && report_.complaints.size() == before + 1 && toml_.lines.empty())
+      return std::move(report_);  // not TOML
     task_ = toml_.task;
     read_definitions();
     read_workloads();
@@ -50,7 +54,9 @@ class Loader {
   }
 
  private:
-  void complain(const std::string& at, const std::string& message) { report_.complaints.push_back(at + ": " + message); }
+  void complain(const std::string& at, const std::string& message) {
+    report_.complaints.push_back(at + ": " + message);
+  }
   void warn(const std::string& at, const std::string& message) { report_.warnings.push_back(at + ": " + message); }
 
   void check_paths() {
@@ -75,18 +81,22 @@ class Loader {
       if (report_.complaints.size() != before) broken.insert(path), broken_.insert(definition.name);
       if (definition.name.empty()) continue;
       if (file_of.contains(definition.name)) {
-        complain(prefix_ + path + ": name", "\"" + definition.name + "\" is also the name of " + prefix_ + file_of[definition.name]);
+        complain(prefix_ + path + ": name",
+                 "\"" + definition.name + "\" is also the name of " + prefix_ + file_of[definition.name]);
         continue;
       }
       file_of[definition.name] = path;
       note_constraints(definition, prefix_ + path);
       if (!contains(toml_.definitions, definition.name) && !toml_.definitions.empty())
-        complain(prefix_ + path + ": name", "\"" + definition.name + "\" is not listed in task.toml's definitions" + suggestion(definition.name, toml_.definitions));
+        complain(prefix_ + path + ": name", "\"" + definition.name + "\" is not listed in task.toml's definitions" +
+                                                suggestion(definition.name, toml_.definitions));
       read[definition.name] = std::move(definition);
     }
     for (const std::string& name : toml_.definitions) {
       if (auto it = read.find(name); it != read.end()) task_.definitions.push_back(it->second);
-      else if (broken.empty()) complain(toml_.at("definitions"), "no file of definitions/ defines \"" + name + "\"" + suggestion(name, keys_of(read)));
+      else if (broken.empty())
+        complain(toml_.at("definitions"),
+                 "no file of definitions/ defines \"" + name + "\"" + suggestion(name, keys_of(read)));
     }
     definitions_broken_ = !broken.empty();
   }
@@ -96,7 +106,8 @@ class Loader {
     for (const Axis& axis : definition.axes) ones[axis.name] = 1;
     for (const std::string& constraint : definition.constraints)
       if (evaluate_constraint(constraint, ones).kind == ConstraintResult::Kind::note)
-        warn(file + ": constraints", "\"" + constraint + "\" is kept as a note: it is not an expression over axes alone");
+        warn(file + ": constraints",
+             "\"" + constraint + "\" is kept as a note: it is not an expression over axes alone");
   }
 
   template <class Map>
@@ -115,7 +126,8 @@ class Loader {
         const std::size_t end = std::min(contents.find('\n', start), contents.size());
         ++number;
         const std::string_view line(contents.data() + start, end - start);
-        if (line.find_first_not_of(" \t\r") != std::string_view::npos) read_workload(line, fmt::format("{}{}:{}", prefix_, path, number), read);
+        if (line.find_first_not_of(" \t\r") != std::string_view::npos)
+          read_workload(line, fmt::format("{}{}:{}", prefix_, path, number), read);
         start = end + 1;
       }
     }
@@ -132,26 +144,33 @@ class Loader {
       report_.complaints.push_back(json.error().what);
       return;
     }
-    const std::string name = json->is_object() && json->contains("definition") && (*json)["definition"].is_string() ? (*json)["definition"].get<std::string>() : "";
+    const std::string name = json->is_object() && json->contains("definition") && (*json)["definition"].is_string()
+                                 ? (*json)["definition"].get<std::string>()
+                                 : "";
     const Definition* definition = task_.definition(name);
     if (!definition) {
       if (!json->is_object()) complain(at, "expected an object, found " + brief(*json));
       else if (name.empty()) complain(at + ": definition", "missing; expected a non-empty string");
-      else if (!definitions_broken_) complain(at + ": definition", "there is no Definition \"" + name + "\"" + suggestion(name, toml_.definitions));
+      else if (!definitions_broken_)
+        complain(at + ": definition", "there is no Definition \"" + name + "\"" + suggestion(name, toml_.definitions));
       return;
     }
     if (broken_.contains(name)) return;  // what it says about a broken Definition means nothing
     const std::size_t before = report_.complaints.size();
     Workload workload = workload_from_json(*json, *definition, at, report_.complaints, task_.tolerance);
-    for (const auto& [key, value, seen] : {std::tuple{"name", &workload.name, &names_}, std::tuple{"uuid", &workload.uuid, &uuids_}}) {
+    for (const auto& [key, value, seen] :
+         {std::tuple{"name", &workload.name, &names_}, std::tuple{"uuid", &workload.uuid, &uuids_}}) {
       if (value->empty()) continue;
       auto [first, is_new] = seen->emplace(*value, at);
       const bool ours = std::string_view(key) == "name";
       if (!is_new && !(ours && workload.name == workload.uuid))
-        complain(at + (ours ? ": workload.whet.name" : ": workload.uuid"), "\"" + *value + "\" stands already at " + first->second);
+        complain(at + (ours ? ": workload.whet.name" : ": workload.uuid"),
+                 "\"" + *value + "\" stands already at " + first->second);
     }
     for (const std::string& set : workload.sets)
-      if (!task_.sets.contains(set)) complain(at + ": workload.whet.sets", "\"" + set + "\" is not declared in task.toml's [sets]" + suggestion(set, keys_of(task_.sets)));
+      if (!task_.sets.contains(set))
+        complain(at + ": workload.whet.sets",
+                 "\"" + set + "\" is not declared in task.toml's [sets]" + suggestion(set, keys_of(task_.sets)));
     if (report_.complaints.size() == before) check_payloads(workload, *definition, at);
     read[name].push_back(std::move(workload));
   }
@@ -166,16 +185,19 @@ class Loader {
         continue;
       }
       const TensorSpec& spec = *definition.input(name);
-      auto tensor = load_safetensor(file->second, source.tensor_key, spec.dtype, shape_of(definition, spec, workload.axes), prefix_ + source.path);
+      auto tensor = load_safetensor(file->second, source.tensor_key, spec.dtype,
+                                    shape_of(definition, spec, workload.axes), prefix_ + source.path);
       if (!tensor) complain(key, tensor.error().what);
     }
   }
 
   void check_sets() {
     for (const auto& [name, description] : task_.sets)
-      if (task_.set(name).empty() && !task_.workloads.empty() && report_.complaints.empty()) complain(toml_.at("sets." + name), "no workload belongs to this set");
+      if (task_.set(name).empty() && !task_.workloads.empty() && report_.complaints.empty())
+        complain(toml_.at("sets." + name), "no workload belongs to this set");
     if (!task_.sets.contains("full") && toml_.lines.contains("sets"))
-      complain(toml_.at("sets"), "expected a set \"full\", which scores are stated for" + suggestion("full", keys_of(task_.sets)));
+      complain(toml_.at("sets"),
+               "expected a set \"full\", which scores are stated for" + suggestion("full", keys_of(task_.sets)));
   }
 
   void read_solutions() {
@@ -191,8 +213,11 @@ class Loader {
       Solution solution = solution_from_files(solution_files(files_, folder), at, report_.complaints);
       for (const std::string& name : solution.definitions)
         if (!task_.definition(name) && !definitions_broken_)
-          complain(at + "/solution.json: whet.definitions", "the task has no Definition \"" + name + "\"" + suggestion(name, toml_.definitions));
-      if (!is_runnable(solution)) warn(at + "/solution.json: spec", "not runnable here: " + solution.language + " with binding " + solution.binding);
+          complain(at + "/solution.json: whet.definitions",
+                   "the task has no Definition \"" + name + "\"" + suggestion(name, toml_.definitions));
+      if (!is_runnable(solution))
+        warn(at + "/solution.json: spec",
+             "not runnable here: " + solution.language + " with binding " + solution.binding);
       if (folder != task_.reference && folder != task_.start && !contains(task_.baselines, folder))
         warn(at, "task.toml names this Solution nowhere");
       task_.solutions[folder] = std::move(solution);
@@ -200,7 +225,8 @@ class Loader {
   }
 
   static bool is_runnable(const Solution& solution) {
-    return (solution.language == "cpp" || solution.language == "cuda") && solution.binding == "whet" && solution.destination_passing;
+    return (solution.language == "cpp" || solution.language == "cuda") && solution.binding == "whet" &&
+           solution.destination_passing;
   }
 
   void check_roles_of_solutions() {
@@ -212,11 +238,13 @@ class Loader {
         return;
       }
       if (!is_runnable(found->second) && !found->second.entry_point.empty())
-        complain(toml_.at(key), fmt::format("\"{}\" cannot be judged: expected language cpp or cuda, binding whet and destination passing, found {} with binding {}", name,
-                                            found->second.language, found->second.binding));
+        complain(toml_.at(key), fmt::format("\"{}\" cannot be judged: expected language cpp or cuda, binding whet and "
+                                            "destination passing, found {} with binding {}",
+                                            name, found->second.language, found->second.binding));
       for (const std::string& definition : toml_.definitions)
         if (all_definitions && !contains(found->second.definitions, definition) && !found->second.definitions.empty())
-          complain(toml_.at(key), "\"" + name + "\" does not implement \"" + definition + "\"; add it to its whet.definitions");
+          complain(toml_.at(key),
+                   "\"" + name + "\" does not implement \"" + definition + "\"; add it to its whet.definitions");
     };
     check("reference", task_.reference, true);
     check("start", task_.start, true);
@@ -263,13 +291,15 @@ class Loader {
       const std::string at = toml_.at("ranges." + name);
       auto known = real.find(name);
       if (known == real.end()) {
-        if (!definitions_broken_) complain(at, "no Definition has a variable axis or scalar of this name" + suggestion(name, keys_of(real)));
+        if (!definitions_broken_)
+          complain(at, "no Definition has a variable axis or scalar of this name" + suggestion(name, keys_of(real)));
         continue;
       }
       if (range.step < 0) range.step = known->second ? 0 : 1;
       std::vector<double> shown = range.values;
       if (shown.empty()) shown = {range.min, range.max, range.step};
-      const bool is_axis = std::any_of(task_.definitions.begin(), task_.definitions.end(), [&](const Definition& d) { return d.axis(name) != nullptr; });
+      const bool is_axis = std::any_of(task_.definitions.begin(), task_.definitions.end(),
+                                       [&](const Definition& d) { return d.axis(name) != nullptr; });
       for (double value : shown)
         if (!known->second && (std::floor(value) != value || std::abs(value) > 9e15 || (is_axis && value < 0)))
           complain(at, fmt::format("expected integers{}, found {}", is_axis ? " >= 0" : "", value));
@@ -327,7 +357,8 @@ std::string task_hash(const TaskFiles& files) {
 std::map<std::string, std::string> solution_files(const TaskFiles& files, const std::string& name) {
   std::map<std::string, std::string> below;
   const std::string folder = "solutions/" + name + "/";
-  for (auto it = files.lower_bound(folder); it != files.end() && it->first.starts_with(folder); ++it) below[it->first.substr(folder.size())] = it->second;
+  for (auto it = files.lower_bound(folder); it != files.end() && it->first.starts_with(folder); ++it)
+    below[it->first.substr(folder.size())] = it->second;
   return below;
 }
 

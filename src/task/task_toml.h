@@ -15,7 +15,7 @@ struct TaskToml {
   Task task;                             // all but definitions, workloads and solutions
   std::vector<std::string> definitions;  // names
   std::string file;
-  std::map<std::string, int> lines;      // "goal.metric" -> line
+  std::map<std::string, int> lines;  // "goal.metric" -> line
   // "task.toml:12: goal.metric", for complaints about a value.
   std::string at(const std::string& key) const;
 };

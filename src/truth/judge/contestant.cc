@@ -82,6 +82,12 @@ uint64_t Contestant::digest_of_outputs() const {
   return sum;
 }
 
+uint64_t Contestant::sample_of_outputs(uint64_t salt) const {
+  uint64_t state = 0;
+  for (const Buffer& buffer : outputs_) state = runner::sample(state, buffer.data(), buffer.bytes(), salt);
+  return state;
+}
+
 Verdict Contestant::turn(runner::Op op, int set, Caches caches, double& ns) {
   const uint64_t before = watch_outputs_ ? digest_of_outputs() : 0;
   bool late = false;
@@ -90,12 +96,18 @@ Verdict Contestant::turn(runner::Op op, int set, Caches caches, double& ns) {
     for (Buffer& input : inputs_->set(set)) caches == Caches::flushed ? flush(input.data(), input.bytes()) : touch(input.data(), input.bytes());
     for (Buffer& output : outputs_) caches == Caches::flushed ? flush(output.data(), output.bytes()) : touch(output.data(), output.bytes());
     if (workspace_ && caches == Caches::flushed) flush(workspace_->data(), workspace_->bytes());
+    // Last, so that no time is left between this and the call.
+    if (op == runner::Op::run)
+      for (const auto& stretch : inputs_->reveal())
+        if (caches == Caches::flushed) flush(stretch.data(), stretch.size());
   };
   Turn result;
   Verdict verdict = runner_->turn(op, static_cast<uint32_t>(set), limit_, ready, result);
   ns = result.ns;
   if (late) return {Code::late, "an output changed between two calls, while nothing was asked of it: a thread of it went on writing after the call had returned", ""};
   if (!verdict.correct()) return verdict;
+  if (op == runner::Op::run && watch_outputs_ && sample_of_outputs(result.salt) != result.sample)
+    return {Code::late, "an output changed after the call had returned: a thread of it was still writing", ""};
   return check_red_zones(op == runner::Op::prepare ? "prepare" : "run");
 }
 

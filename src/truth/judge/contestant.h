@@ -55,6 +55,7 @@ class Contestant {
   Verdict turn(runner::Op op, int set, Caches caches, double& ns);
   Verdict check_red_zones(const std::string& during);
   uint64_t digest_of_outputs() const;
+  uint64_t sample_of_outputs(uint64_t salt) const;
 
   std::string name_;
   RunnerOptions options_;

@@ -52,18 +52,29 @@ Expected<Inputs> Inputs::make(const Definition& definition, const Workload& work
   return inputs;
 }
 
+bool Inputs::can_vary(size_t input) const {
+  return !is_prepared(*tensors_[input]) && generators_[input].separable() && generators_[input].count() > 0;
+}
+
 Draw Inputs::next(int number) const {
   Draw draw;
   draw.number = number;
-  const DrawKey dice = derive_key(secret_, workload_->name, number, "twin");
-  if (number < 2 || dice.words[0] % 4 != 0) return draw;
+  // One in every four, so that even the shortest judgement has some; never the first of four, whose weights are not its parent's, nor draw 1, whose
+  // parent no Solution has seen.
+  const DrawKey which = derive_key(secret_, workload_->name, number / kDrawsPerPlan, "which is a twin");
+  const int place = number < kDrawsPerPlan ? 2 + static_cast<int>(which.words[0] % 2) : 1 + static_cast<int>(which.words[0] % 3);
+  if (number % kDrawsPerPlan != place) return draw;
   std::vector<size_t> eligible;
   for (size_t i = 0; i < tensors_.size(); ++i)
-    if (!is_prepared(*tensors_[i]) && generators_[i].separable() && generators_[i].count() > 0) eligible.push_back(i);
+    if (can_vary(i)) eligible.push_back(i);
   if (eligible.empty()) return draw;
+  const DrawKey dice = derive_key(secret_, workload_->name, number, "twin");
   const size_t input = eligible[dice.words[1] % eligible.size()];
   const int64_t count = generators_[input].count();
-  const int64_t length = std::max<int64_t>(1, count / (dice.words[2] % 2 ? 64 : 16));
+  // A fingerprint of n evenly spaced elements misses a stretch of 1/m with probability 1 - n/m: most stretches are short. A long one now and then,
+  // because a short one may be lost in the tolerance where an output hangs on thousands of elements.
+  constexpr int64_t kParts[] = {16, 256, 1024, 4096};
+  const int64_t length = std::max<int64_t>(1, count / kParts[dice.words[2] % 4]);
   draw.parent = number - 1;
   draw.twin_input = tensors_[input]->name;
   draw.twin_begin = static_cast<int64_t>(dice.words[3] % static_cast<uint64_t>(count - length + 1));
@@ -82,7 +93,34 @@ void Inputs::write_one(const Draw& draw, size_t input, int set) {
   if (tensor.name == draw.twin_input) generator.write(derive_key(secret_, workload_->name, draw.number, tensor.name), draw.twin_begin, draw.twin_end, data);
 }
 
+void Inputs::hide(const Draw& draw) {
+  reveal();
+  constexpr int64_t kPart = 64, kMost = 4096;  // elements: small enough to be put back within a few microseconds
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (!can_vary(i)) continue;
+    const int64_t count = generators_[i].count(), length = std::clamp<int64_t>(count / kPart, 1, kMost);
+    const DrawKey dice = derive_key(secret_, workload_->name, draw.number, "hidden part of " + tensors_[i]->name);
+    const int64_t begin = static_cast<int64_t>(dice.words[0] % static_cast<uint64_t>(count - length + 1));
+    uint8_t* tensor = set(set_of(draw.number))[i].data();
+    // Formats of less than a byte have whole bytes of their own here.
+    uint8_t* data = tensor + begin * size_of(tensors_[i]->dtype);
+    hidden_.push_back({data, std::vector<uint8_t>(data, data + length * size_of(tensors_[i]->dtype))});
+    generators_[i].write(dice, begin, begin + length, tensor);
+  }
+}
+
+std::vector<std::span<const uint8_t>> Inputs::reveal() {
+  std::vector<std::span<const uint8_t>> touched;
+  for (const Hidden& hidden : hidden_) {
+    std::memcpy(hidden.data, hidden.bytes.data(), hidden.bytes.size());
+    touched.emplace_back(hidden.data, hidden.bytes.size());
+  }
+  hidden_.clear();
+  return touched;
+}
+
 void Inputs::write(const Draw& draw) {
+  reveal();
   const int epoch = epoch_of(draw.number);
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (!is_prepared(*tensors_[i])) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,12 @@ class Inputs {
   // Writes what `draw` would hold for one input into the set of `host`: for mutants.
   void write_one(const Draw& draw, size_t input, int set);
 
-  // The draw that comes next. Every fourth is a twin of the one before, by secret dice.
+  // Until reveal(), a stretch of each activation of this draw holds something else: a thread that looks at the inputs before the call begins computes
+  // from the wrong ones. Returns the bytes that reveal() has put back, to be flushed like the rest.
+  void hide(const Draw& draw);
+  std::vector<std::span<const uint8_t>> reveal();
+
+  // The draw that comes next. One of every four is a twin of the one before, by secret dice.
   Draw next(int number) const;
 
   int set_of(int draw) const { return draw % static_cast<int>(sets_.size()); }
@@ -43,6 +49,8 @@ class Inputs {
   static constexpr int kDrawsPerPlan = 4;
 
  private:
+  bool can_vary(size_t input) const;  // a stretch of it can be drawn anew
+
   const Definition* definition_ = nullptr;
   const Workload* workload_ = nullptr;
   std::string secret_;
@@ -50,6 +58,11 @@ class Inputs {
   std::vector<InputGenerator> generators_;
   std::vector<std::vector<int64_t>> shapes_;
   std::vector<std::vector<Buffer>> sets_;
+  struct Hidden {
+    uint8_t* data;
+    std::vector<uint8_t> bytes;  // what belongs there
+  };
+  std::vector<Hidden> hidden_;
   bool has_plan_ = false;
   int written_epoch_ = -1;
 };

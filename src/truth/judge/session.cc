@@ -77,7 +77,10 @@ WorkloadResult Session::run() {
 Verdict Session::open() {
   Verdict verdict = parts_.reference.open(parts_.definition, parts_.workload, parts_.inputs, parts_.secret);
   if (!verdict.correct()) return {Code::reference_failed, "the reference: " + verdict.sentence, verdict.evidence};
+  // A limit of hours is none; the reference may take longer than any Solution has to.
+  const std::chrono::milliseconds limit(std::llround(std::min(parts_.request.call_limit_seconds, 3600.0) * 1000));
   for (Player& player : players_) {
+    player.contestant->set_call_limit(limit);
     player.trial.verdict = player.contestant->open(parts_.definition, parts_.workload, parts_.inputs, parts_.secret);
     player.out = !player.trial.verdict.correct();
   }
@@ -143,6 +146,7 @@ bool Session::play(Column column) {
   for (size_t i = 0; i < n; ++i) {
     Player& player = players_[round % 2 ? n - 1 - i : i];
     if (player.out) continue;
+    parts_.inputs.hide(draw);
     if (plan) {
       double ns = 0;
       const Verdict verdict = player.contestant->prepare(parts_.inputs.set_of(draw.number), Caches::flushed, ns);

@@ -76,18 +76,6 @@ uint32_t bits_at(const DrawKey& key, int64_t index, uint32_t stream) {
 
 uint64_t below(uint32_t bits, uint64_t bound) { return (uint64_t{bits} * bound) >> 32; }
 
-Recipe flashinfer_rule(Dtype dtype) {
-  Recipe recipe;
-  if (dtype == Dtype::boolean) {
-    recipe.kind = Recipe::Kind::uniform;
-    recipe.low = 0, recipe.high = 2;
-  } else if (!is_float(dtype)) {
-    recipe.kind = Recipe::Kind::uniform;
-    recipe.low = dtype == Dtype::int8 ? -128 : -1024, recipe.high = dtype == Dtype::int8 ? 128 : 1025;
-  }
-  return recipe;
-}
-
 }  // namespace
 
 DrawKey derive_key(const std::string& secret, const std::string& workload, int draw, const std::string& tensor) {
@@ -122,7 +110,7 @@ Expected<InputGenerator> InputGenerator::make(const Definition& definition, cons
   if (source != workload.inputs.end() && source->second.kind == InputSource::Kind::safetensors)
     return bad_input("workload {}: the input {} comes from {}, and this worker generates its inputs; give it a recipe under whet.recipes", workload.name,
                      input, source->second.path);
-  generator.recipe_ = source == workload.inputs.end() ? flashinfer_rule(spec->dtype) : source->second.recipe;
+  if (source != workload.inputs.end()) generator.recipe_ = source->second.recipe;
   const Recipe& recipe = generator.recipe_;
   if (recipe.kind == Recipe::Kind::index_below) generator.bound_ = workload.axes.count(recipe.of) ? workload.axes.at(recipe.of) : definition.axis(recipe.of)->value.value_or(1);
   if (recipe.kind == Recipe::Kind::cumsum_of) {
@@ -158,8 +146,7 @@ void InputGenerator::write_slowly(const DrawKey& key, int64_t begin, int64_t end
     switch (recipe_.kind) {
       case Recipe::Kind::uniform: {
         const double part = (bits_at(key, i, 0) + 0.5) / 4294967296.0;
-        value = recipe_.low + (recipe_.high - recipe_.low) * part;
-        if (integer) value = std::floor(value);
+        value = integer ? std::floor(recipe_.low + (recipe_.high - recipe_.low + 1) * part) : recipe_.low + (recipe_.high - recipe_.low) * part;
         break;
       }
       case Recipe::Kind::index_below: value = static_cast<double>(below(bits_at(key, i, 0), static_cast<uint64_t>(std::max<int64_t>(1, bound_)))); break;

@@ -287,6 +287,12 @@ void futex_wake(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
+uint64_t sample_of_outputs(uint64_t salt) {
+  uint64_t state = 0;
+  for (int i = 0; i < lent.layout.num_outputs; ++i) state = sample(state, lent.outputs[i].data(), lent.outputs[i].placement.bytes, salt);
+  return state;
+}
+
 void Child::turn(const Request& request) {
   const bool preparing = request.op == Op::prepare;
   if (preparing && state_ && entry_->destroy) {
@@ -303,6 +309,8 @@ void Child::turn(const Request& request) {
   int32_t code = 0;
   if (request.op == Op::run) code = entry_->run(&call, state_);
   if (preparing && entry_->prepare) code = entry_->prepare(&call, &state_);
+  if (request.op == Op::run)
+    bell->sample = sample_of_outputs(request.salt);
   bell->code = code;
   if (code != 0) {
     message_[sizeof message_ - 1] = 0;

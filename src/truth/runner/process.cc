@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ Verdict describe_fault(const Bell& bell, const std::string& during) {
 Expected<std::unique_ptr<Runner>> Runner::start(const RunnerOptions& options) {
   auto self = std::unique_ptr<Runner>(new Runner());
   self->options_ = options;
+  if (getrandom(&self->salt_, sizeof self->salt_, 0) != sizeof self->salt_) return system_error("getrandom for a runner", errno);
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("socketpair for a runner", errno);
   self->socket_ = ends[0];
@@ -108,6 +110,7 @@ bool Runner::send(Op op, uint32_t set, const void* payload, size_t bytes, const 
   request.set = set;
   request.sequence = sequence_;
   request.payload_bytes = static_cast<uint32_t>(bytes);
+  request.salt = salt_;
   iovec pieces[2] = {{&request, sizeof request}, {const_cast<void*>(payload), bytes}};
   msghdr message = {};
   message.msg_iov = pieces;
@@ -237,6 +240,7 @@ Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::functio
   if (dead_) return {Code::machine_failed, "the runner is no longer alive", ""};
   during_ = op == Op::prepare ? "prepare" : op == Op::run ? "run" : "an empty turn";
   ++sequence_;
+  salt_ = salt_ * 6364136223846793005u + 1442695040888963407u;
   thaw();
   if (!send(op, set, nullptr, 0, {})) return died(during_);
   if (const Verdict armed = await_word(bell_->armed, kControlLimit, true); !armed.correct()) return armed;
@@ -247,6 +251,8 @@ Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::functio
   const auto end = Clock::now();
   freeze();
   if (!done.correct()) return done;
+  result.salt = salt_;
+  result.sample = bell_->sample;
   result.ns = std::chrono::duration<double, std::nano>(end - begin).count();
   if (bell_->code != 0) {
     bell_->message[sizeof bell_->message - 1] = 0;

@@ -30,6 +30,7 @@ struct RunnerOptions {
 // turn measures.
 struct Turn {
   double ns = 0;
+  uint64_t salt = 0, sample = 0;  // run: what the outputs held when it returned; see protocol.h
 };
 
 // A jailed process that runs one Solution. Between turns it is frozen: no thread of it runs. Every failure of the Solution is a Verdict;
@@ -72,6 +73,7 @@ class Runner {
   int socket_ = -1;
   runner::Bell* bell_ = nullptr;
   uint32_t sequence_ = 0;
+  uint64_t salt_ = 0;
   bool frozen_ = false;
   bool dead_ = false;
   std::string notes_;

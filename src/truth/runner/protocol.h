@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 
 // What the worker and a runner say to each other. The worker believes none of it except that a call has come to an end: what the runner
 // reports only chooses the words of a Verdict against its own Solution.
@@ -61,6 +62,7 @@ struct Request {
   uint32_t set = 0;
   uint32_t sequence = 0;
   uint32_t payload_bytes = 0;  // follows
+  uint64_t salt = 0;           // run: of the sample
 };
 
 struct Reply {
@@ -78,6 +80,7 @@ struct Bell {
   std::atomic<uint32_t> go;
   alignas(64) std::atomic<uint32_t> done;
   int32_t code;                // as in Reply
+  uint64_t sample;             // of the outputs when run() returned
   alignas(64) uint32_t fault;  // written by the runner's signal handler
   int32_t signal_number;
   uint64_t fault_offset;       // bytes from the start of the buffer (out of bounds: from its end or start, see `fault_tensor`)
@@ -85,5 +88,22 @@ struct Bell {
   char message[kMaxMessage];
 };
 static_assert(sizeof(Bell) <= 4096);
+
+// Folds a few elements of an output, at places that `salt` chooses, into `state`. Taken by the runner at the moment when run() returns and by the
+// worker when nothing runs any more: who still writes in between, before the process has been stopped, makes them differ.
+inline uint64_t sample(uint64_t state, const uint8_t* data, uint64_t bytes, uint64_t salt) {
+  constexpr uint64_t kPlaces = 32;
+  const uint64_t words = bytes / 8;
+  for (uint64_t i = 0; i < kPlaces && words > 0; ++i) {
+    const uint64_t dice = (salt + i) * 0x9e3779b97f4a7c15u;
+    const uint64_t place = words <= kPlaces ? i % words : (dice >> 32) * words >> 32;  // fewer than 2^32 words: 32 GiB
+    uint64_t word;
+    std::memcpy(&word, data + 8 * place, 8);
+    state = (state ^ word) * 0xff51afd7ed558ccdu;
+    state ^= state >> 32;
+  }
+  for (uint64_t i = 8 * words; i < bytes; ++i) state = (state ^ data[i]) * 0xff51afd7ed558ccdu;
+  return state;
+}
 
 }  // namespace whet::runner

@@ -14,10 +14,9 @@ CTEST = ctest --output-on-failure --no-tests=error --timeout 300
 .PRECIOUS: build/%/build.ninja
 
 all: $(call CONFIGURED,release)  ## the programs: build/bin/whet and build/bin/whet-worker
-	@$(call BUILD,release)
+	@$(call BUILD,release) --target whet whet-worker
 	@mkdir -p build/bin
-	@for program in whet whet-worker; do \
-	  if [ -e build/release/bin/$$program ]; then install -C -m 755 build/release/bin/$$program build/bin/$$program; fi; done
+	@install -C -m 755 build/release/bin/whet build/release/bin/whet-worker build/bin/
 
 demo:  ## installs what is missing, builds, and sharpens a real kernel before your eyes (under 10 minutes)
 	@sh tools/setup --demo
@@ -40,17 +39,16 @@ test-%: $(call CONFIGURED,%)
 	@sh tools/run_tests build/$*
 
 SECONDS_EACH ?= 600
-fuzz: $(call CONFIGURED,fuzz)  ## every parser under a fuzzer: SECONDS_EACH=600
-	@$(call BUILD,fuzz)
-	@sh tools/run_fuzzers build/fuzz $(SECONDS_EACH)
+fuzz:  ## every parser under a fuzzer (needs clang-19: sh tools/setup --all); SECONDS_EACH=600
+	@sh fuzz/run $(SECONDS_EACH)
 
 portable: $(call CONFIGURED,portable)  ## one file per program, for hosts where only glibc is to be had: build/portable/bin
-	@$(call BUILD,portable)
+	@$(call BUILD,portable) --target whet whet-worker
 	@ls -l build/portable/bin/whet build/portable/bin/whet-worker
 
-bench: all  ## the tuner against random search, on the landscapes in bench/
-	@if [ ! -x bench/run ]; then echo "make bench: bench/run is missing"; exit 1; fi
-	@bench/run
+bench: $(call CONFIGURED,release)  ## the tuner against random search, on the landscapes in bench/
+	@$(call BUILD,release) --target tuner_vs_random
+	@build/release/bin/tuner_vs_random bench/landscapes/*.json
 
 format:  ## clang-format over all sources
 	@git ls-files '*.cc' '*.h' | xargs $$(command -v clang-format-19 || command -v clang-format) -i

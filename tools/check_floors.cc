@@ -86,6 +86,35 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+// The lines with what stands in raw strings taken out: text of another file, not code of this one.
+std::vector<std::string> without_raw_strings(std::vector<std::string> lines) {
+  std::string end;  // of the raw string that we are in
+  for (std::string& line : lines) {
+    std::string kept;
+    for (std::size_t at = 0; at < line.size();) {
+      if (!end.empty()) {
+        const auto close = line.find(end, at);
+        if (close == std::string::npos) break;
+        at = close + end.size();
+        end.clear();
+        continue;
+      }
+      static const std::regex begin("(^|[^A-Za-z0-9_])R\"([A-Za-z0-9_]{0,16})\\(");
+      std::smatch match;
+      const std::string rest = line.substr(at);
+      if (!std::regex_search(rest, match, begin)) {
+        kept += rest;
+        break;
+      }
+      kept += match.prefix().str() + match[1].str();
+      end = ")" + match[2].str() + "\"";
+      at += static_cast<std::size_t>(match.position() + match.length());
+    }
+    line = kept;
+  }
+  return lines;
+}
+
 void check_includes(const Floors& floors, const fs::path& root, const std::string& folder, const std::string& file,
                     const std::vector<std::string>& lines) {
   const std::regex form("^\\s*#\\s*include\\s*\"([^\"]+)\"");
@@ -137,6 +166,14 @@ void check_licence(const std::string& file, const std::vector<std::string>& line
     breach(file, static_cast<int>(at) + 1, "the first line must hold 'SPDX-License-Identifier: Apache-2.0'");
 }
 
+// x_test.cc stands beside x.cc or x.h; or it is about its whole folder and named after it; or it is a part of tests, with a header x_test.h.
+void check_test(const std::string& file, const fs::path& path) {
+  const std::string source = path.string().substr(0, path.string().size() - 8);
+  const std::string name = fs::path(source).filename().string();
+  if (name == path.parent_path().filename() || fs::exists(source + ".cc") || fs::exists(source + ".h") || fs::exists(source + "_test.h")) return;
+  breach(file, 1, "a test stands beside its source, and there is neither " + name + ".cc nor .h");
+}
+
 void check_source(const Floors& floors, const fs::path& root, const fs::path& path) {
   const std::string file = fs::relative(path, root).generic_string();
   const std::string folder = fs::relative(path.parent_path(), root / "src").generic_string();
@@ -145,15 +182,13 @@ void check_source(const Floors& floors, const fs::path& root, const fs::path& pa
     breach(file, 1, "the folder " + folder + " has no line in FLOORS");
     return;
   }
-  check_includes(floors, root, folder, file, lines);
+  const std::vector<std::string> code = without_raw_strings(lines);
+  check_includes(floors, root, folder, file, code);
   const bool test = ends_with(file, "_test.cc");
-  const bool outside = folder.compare(0, 4, "face") == 0 || path.filename() == "main.cc" || test || ends_with(file, "_fuzz.cc");
-  if (!outside) check_side_doors(file, lines);
-  if (test) {
-    const std::string source = path.string().substr(0, path.string().size() - 8);
-    if (!fs::exists(source + ".cc") && !fs::exists(source + ".h"))
-      breach(file, 1, "a test stands beside its source, and there is neither " + fs::path(source).filename().string() + ".cc nor .h");
-  }
+  const bool program = path.filename() == "main.cc" || ends_with(file, "_main.cc");
+  const bool outside = folder.compare(0, 4, "face") == 0 || program || test || ends_with(file, "_fuzz.cc");
+  if (!outside) check_side_doors(file, code);
+  if (test) check_test(file, path);
   if (ends_with(file, ".h") && std::find(lines.begin(), lines.end(), "#pragma once") == lines.end()) breach(file, 1, "a header needs #pragma once");
 }
 

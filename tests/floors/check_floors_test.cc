@@ -107,6 +107,17 @@ TEST_F(CheckFloors, RefusesATestWithoutItsSource) {
   EXPECT_THAT(output_, HasSubstr("src/record/lonely_test.cc:1: a test stands beside its source, and there is neither lonely.cc nor .h"));
 }
 
+TEST_F(CheckFloors, AcceptsATestOfAWholeFolder) {
+  write("src/record/record_test.cc", kSpdx);
+  EXPECT_EQ(check(), 0) << output_;
+}
+
+TEST_F(CheckFloors, TextInRawStringsIsNoCode) {
+  write("src/record/quoted.cc", std::string(kSpdx) + "const char* a = R\"(\n#include \"up/there.h\"\nputs();\n)\";\n#include \"task/x.h\"\n");
+  EXPECT_EQ(check(), 1);
+  EXPECT_EQ(output_, "src/record/quoted.cc:6: record may not include task (FLOORS: base)\n");
+}
+
 TEST_F(CheckFloors, RefusesMissingLicenceAndGuard) {
   write("src/base/bare.h", "// nothing\n");
   EXPECT_EQ(check(), 1);

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator.h"
+
+static whet_int32 run(const WhetCall* call, void*) {
+  const Args a = read_args(call);
+  compute(a);
+  a.o[a.outputs() + 1] = 0;
+  return 0;
+}
+
+WHET_TEST_SOLUTION(run)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/worker_seat.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "base/json_impl.h"
+
+namespace whet {
+namespace {
+
+// Cancels a call of the worker when the user or the budget ends it. The flag is set by a signal handler, which can wake nobody: it is looked at
+// 20 times a second.
+class Watch {
+ public:
+  Watch(WorkerClient& client, const Patience& patience) : thread_([this, &client, patience](std::stop_token done) {
+          const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience.seconds);
+          std::unique_lock lock(mutex_);
+          while (!done.stop_requested()) {
+            if ((patience.stop && *patience.stop) || std::chrono::steady_clock::now() >= deadline) {
+              client.cancel();
+              return;
+            }
+            ended_.wait_for(lock, done, std::chrono::milliseconds(50), [] { return false; });
+          }
+        }) {}
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any ended_;
+  std::jthread thread_;  // last: it ends before what it uses
+};
+
+}  // namespace
+
+Expected<Evaluation> WorkerSeat::evaluate_once(const EvaluateRequest& request, const std::map<std::string, std::string>& blobs,
+                                               const Patience& patience, const std::function<void(const Json&)>& progress) {
+  if (!client_) {
+    WHET_TRY(client_, open_());
+  }
+  WHET_OK(client_->put_blobs(blobs));
+  const Json params = to_json(request);
+  Watch watch(*client_, patience);
+  WHET_TRY(const Json answer, client_->call("evaluate", params, progress));
+  return evaluation_from_json(answer, "the worker's answer");
+}
+
+Expected<Evaluation> WorkerSeat::evaluate(const EvaluateRequest& request, const std::map<std::string, std::string>& blobs, const Patience& patience,
+                                          const std::function<void(const Json&)>& progress) {
+  Expected<Evaluation> result = evaluate_once(request, blobs, patience, progress);
+  if (result || result.error().blame != Blame::machine) return result;
+  client_.reset();
+  if (patience.stop && *patience.stop) return result;
+  const Error first = result.error();
+  result = evaluate_once(request, blobs, patience, progress);
+  if (result || result.error().blame != Blame::machine) return result;
+  client_.reset();
+  return machine_failed("the worker failed twice on the same evaluation; first: {}; then: {}", first.what, result.error().what);
+}
+
+}  // namespace whet

@@ -7,8 +7,9 @@ namespace whet {
 
 int exit_code_of(const Evaluation& evaluation) {
   if (evaluation.verdict.code == Code::cancelled) return kInterrupted;
-  const int code = static_cast<int>(evaluation.verdict.code);
-  if (code >= 500 && code < 600 && evaluation.verdict.code != Code::not_run) return kMachineFailed;
+  if (evaluation.verdict.code == Code::machine_failed) return kMachineFailed;
+  // A reference that does not run, a workload that proves nothing: the task is at fault.
+  if (evaluation.verdict.code == Code::reference_failed || evaluation.verdict.code == Code::workload_not_admitted) return kBadInput;
   return evaluation.scoreboard.goal_met ? kGoalMet : kShortOfGoal;
 }
 

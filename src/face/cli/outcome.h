@@ -9,7 +9,7 @@
 
 namespace whet {
 
-// 0 goal met, 1 judged and short of the goal, 3 when the Verdict is about the machine.
+// 0 goal met, 1 judged and short of the goal, 2 when the Verdict is about the task, 3 about the machine.
 int exit_code_of(const Evaluation& evaluation);
 
 // How reports look on this terminal.

@@ -32,7 +32,9 @@ Expected<WorkerOptions> Places::worker_options(const Context& context) const {
   if (!worker.starts_with("local:"))
     return bad_input("--worker: expected local: or local:/path/to/whet-worker, found '{}' (workers on other machines are not there yet)", worker);
   WorkerOptions options{.where = worker, .program_folder = context.program_folder, .cache_folder = {}, .environment = context.worker_environment()};
-  WHET_TRY(options.cache_folder, context.cache_folder(cache));
+  WHET_TRY(const std::string folder, context.cache_folder(cache));
+  std::error_code error;
+  options.cache_folder = std::filesystem::absolute(folder, error).lexically_normal().string();  // jails have no working folder of ours
   return options;
 }
 

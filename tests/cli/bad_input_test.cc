@@ -116,7 +116,7 @@ TEST_F(BadInput, JsonOntoAFolder) { expect_refusal({"machine", "--json", "."}, 2
 TEST_F(BadInput, LedgerThatIsNotThere) {
   const ProcessResult result = whet({"ledger", "list", "--ledger", "no.db"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.err, "whet: no.db: there is no ledger; 'whet evaluate' and 'whet optimize' make one\n");
+  EXPECT_EQ(result.err, "whet: no.db: there is no ledger; `whet evaluate` makes one, --ledger names another\n");
   EXPECT_FALSE(std::filesystem::exists(folder() / "no.db")) << "a look must not leave a file behind";
 }
 
@@ -136,7 +136,7 @@ TEST_F(BadInput, LedgerThatIsAFolder) {
 TEST_F(BadInput, UnknownEvaluation) {
   const ProcessResult result = whet({"recheck", "e0123456789abcdef", "--ledger", "no.db"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.err, "whet: no.db: there is no ledger; 'whet evaluate' and 'whet optimize' make one\n");
+  EXPECT_EQ(result.err, "whet: no.db: there is no ledger; `whet evaluate` makes one, --ledger names another\n");
 }
 
 TEST_F(BadInput, RunThatIsNotThere) {

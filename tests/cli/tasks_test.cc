@@ -82,7 +82,7 @@ TEST_F(Tasks, AFolderOfThatNameInTheDataFolderTakesThePlaceOfAShippedTask) {
 
 TEST_F(Tasks, HeaderOfAnUnknownDefinition) {
   expect_refusal({"header", "attention-cpu", "attention_f16"}, 2,
-                 "whet: task attention-cpu has no Definition 'attention_f16'; did you mean 'attention_f32'?; it has attention_f32 and attention_bf16\n");
+                 "whet: task attention-cpu has no Definition 'attention_f16'; did you mean 'attention_bf16'?; it has attention_f32 and attention_bf16\n");
 }
 
 TEST_F(Tasks, ImportOfAFolderWithoutADataSet) {

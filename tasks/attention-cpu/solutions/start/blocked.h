@@ -12,8 +12,10 @@
 
 namespace start {
 
-// Row strides of staged tiles get one more line: a power of two would map all rows to the same cache sets.
-inline int staged_stride(const Problem& p) { return static_cast<int>((p.head_dim + 15) / 16 * 16 + 16); }
+// Rows [first, first + rows) of those of one key head.
+struct RowTile {
+  std::int64_t b, kv_head, first, rows;
+};
 
 template <class T, class Op, int NV>
 class BlockedItem {
@@ -21,45 +23,49 @@ class BlockedItem {
   using Cell = typename Op::Cell;
   static constexpr bool kPairs = sizeof(T) == 2 && !std::is_same_v<Cell, float>;
   static constexpr int W = NV * kLanes;  // query rows of a strip
-  static constexpr int MR = kRowsHigh<NV>;
+  static constexpr int MR = kKeysHigh<NV>;
 
   BlockedItem(const Problem& p, const Config& c, char* scratch)
-      : p_(p), c_(c), dim_(static_cast<int>(p.head_dim)), steps_(kPairs ? dim_ / 2 : dim_),
-        strips_(c.tile_q / W), stage_stride_(staged_stride(p)), row_(p.kv_heads * p.head_dim),
-        group_(p.group()) {
-    const std::size_t area = static_cast<std::size_t>(dim_) * c.tile_q;
-    queries_ = aligned_take<Cell>(scratch, area);
-    out_ = aligned_take<float>(scratch, area);
-    scores_ = aligned_take<float>(scratch, static_cast<std::size_t>(c.tile_kv) * W);
-    weights_ = aligned_take<Cell>(scratch, static_cast<std::size_t>(c.tile_kv) * W);
-    top_ = aligned_take<float>(scratch, static_cast<std::size_t>(c.tile_q));
-    sum_ = aligned_take<float>(scratch, static_cast<std::size_t>(c.tile_q));
-    row_at_ = aligned_take<std::int64_t>(scratch, static_cast<std::size_t>(c.tile_q));
-    first_key_ = aligned_take<int>(scratch, static_cast<std::size_t>(c.tile_q));
-    end_key_ = aligned_take<int>(scratch, static_cast<std::size_t>(c.tile_q));
-    staged_keys_ = aligned_take<Cell>(scratch, static_cast<std::size_t>(c.tile_kv) * stage_stride_);
-    staged_values_ = aligned_take<Cell>(scratch, static_cast<std::size_t>(c.tile_kv) * stage_stride_);
+      : p_(p), c_(c), dim_(static_cast<int>(p.head_dim)), padded_(padded(p)), steps_(kPairs ? dim_ / 2 : dim_),
+        strips_((c.tile_q + W - 1) / W), stage_stride_(padded_ + 16), row_(p.kv_heads * p.head_dim), group_(p.group()) {
+    const std::size_t rows = static_cast<std::size_t>(strips_) * W, keys = static_cast<std::size_t>(c.tile_kv);
+    queries_ = aligned_take<Cell>(scratch, rows * static_cast<std::size_t>(steps_));
+    out_ = aligned_take<float>(scratch, rows * static_cast<std::size_t>(padded_));
+    scores_ = aligned_take<float>(scratch, keys * W);
+    weights_ = aligned_take<Cell>(scratch, keys * W);
+    top_ = aligned_take<float>(scratch, rows);
+    sum_ = aligned_take<float>(scratch, rows);
+    row_at_ = aligned_take<std::int64_t>(scratch, rows);
+    first_key_ = aligned_take<int>(scratch, rows);
+    end_key_ = aligned_take<int>(scratch, rows);
+    staged_keys_ = aligned_take<Cell>(scratch, keys * static_cast<std::size_t>(stage_stride_));
+    staged_values_ = aligned_take<Cell>(scratch, keys * static_cast<std::size_t>(stage_stride_));
   }
 
+  static int padded(const Problem& p) { return static_cast<int>((p.head_dim + 15) / 16 * 16); }
+
+  // Enough for every Op and NV.
   static std::size_t scratch_bytes(const Problem& p, const Config& c) {
-    const std::size_t rows = static_cast<std::size_t>(c.tile_q), keys = static_cast<std::size_t>(c.tile_kv);
-    const std::size_t dim = static_cast<std::size_t>(p.head_dim), stride = static_cast<std::size_t>(staged_stride(p));
-    return 4 * (2 * dim * rows + 2 * keys * rows + 6 * rows + 2 * keys * stride) + 10 * 64;
+    const std::size_t rows = static_cast<std::size_t>(c.tile_q) + 64, keys = static_cast<std::size_t>(c.tile_kv);
+    const std::size_t dim = static_cast<std::size_t>(padded(p));
+    return 4 * (2 * dim * rows + 2 * keys * 64 + 6 * rows + 2 * keys * (dim + 16)) + 11 * 64;
   }
 
-  void run(std::int64_t b, std::int64_t kv_head, std::int64_t first_row, std::int64_t rows) {
-    b_ = b;
-    kv_head_ = kv_head;
-    first_row_ = first_row;
-    rows_ = rows;
-    keys_ = static_cast<const T*>(p_.k) + (b * p_.kv_len * p_.kv_heads + kv_head) * p_.head_dim;
-    values_ = static_cast<const T*>(p_.v) + (b * p_.kv_len * p_.kv_heads + kv_head) * p_.head_dim;
+  // Attends one tile; `later` is one that may come next.
+  void run(const RowTile& tile, const RowTile& later) {
+    b_ = tile.b;
+    kv_head_ = tile.kv_head;
+    first_row_ = tile.first;
+    rows_ = tile.rows;
+    keys_ = static_cast<const T*>(p_.k) + (b_ * p_.kv_len * p_.kv_heads + kv_head_) * p_.head_dim;
+    values_ = static_cast<const T*>(p_.v) + (b_ * p_.kv_len * p_.kv_heads + kv_head_) * p_.head_dim;
     place_rows();
     load_queries();
     started_ = 0;
-    const int end = p_.end_key(position(first_row + rows - 1));
-    for (int j = p_.first_key(position(first_row)); j < end; j += c_.tile_kv) {
+    const int first = p_.first_key(position(first_row_)), end = p_.end_key(position(first_row_ + rows_ - 1));
+    for (int j = first; j < end; j += c_.tile_kv) {
       const int n = std::min(c_.tile_kv, end - j);
+      if (c_.prefetch) fetch_rows(later, (j - first) / c_.tile_kv, (end - first + c_.tile_kv - 1) / c_.tile_kv);
       stage(j, n);
       for (int s = 0; s < strips_ && s * W < rows_; ++s) attend(s, j, n, s == 0 ? end : 0);
     }
@@ -71,13 +77,13 @@ class BlockedItem {
 
   // What each row is: its place in q and o, and its mask. Rows beyond the last one repeat it, and are not stored.
   void place_rows() {
-    for (std::int64_t r = 0; r < c_.tile_q; ++r) {
+    for (std::int64_t r = 0; r < strips_ * W; ++r) {
       const std::int64_t row = first_row_ + std::min(r, rows_ - 1), i = position(row), head = row - i * group_;
       row_at_[r] = ((b_ * p_.q_len + i) * p_.q_heads + kv_head_ * group_ + head) * p_.head_dim;
       first_key_[r] = p_.first_key(i);
       end_key_[r] = p_.end_key(i);
     }
-    for (int r = 0; r < c_.tile_q; r += kLanes) {
+    for (int r = 0; r < strips_ * W; r += kLanes) {
       vstore(top_ + r, vset(kNoMax));
       vstore(sum_ + r, vset(0));
     }
@@ -87,7 +93,7 @@ class BlockedItem {
   void load_queries() {
     const vf factor = vset(p_.scale * kLog2e);
     const T* q = static_cast<const T*>(p_.q);
-    for (std::int64_t r0 = 0; r0 < c_.tile_q && r0 < (rows_ + W - 1) / W * W; r0 += kLanes) {
+    for (std::int64_t r0 = 0; r0 < (rows_ + W - 1) / W * W; r0 += kLanes) {
       Cell* strip = queries_ + r0 / W * W * steps_ + r0 % W;
       for (int d = 0; d < steps_; d += kLanes) {
         const int n = std::min(kLanes, steps_ - d);
@@ -109,12 +115,15 @@ class BlockedItem {
   void stage(int j, int n) {
     if constexpr (kPairs) {
       interleave_values(j, n);
-    } else if (sizeof(T) == 2 || c_.staging == Staging::staged) {
-      copy(keys_ + j * row_, n, staged_keys_);
-      copy(values_ + j * row_, n, staged_values_);
+    } else {
+      if (!in_place()) copy(keys_ + j * row_, n, staged_keys_);
+      if (!in_place() || dim_ != padded_) copy(values_ + j * row_, n, staged_values_);
     }
   }
 
+  bool in_place() const { return sizeof(T) == 4 && c_.staging == Staging::in_place; }
+
+  // Columns beyond the head become zeros.
   void copy(const T* from, int n, float* to) const {
     for (int r = 0; r < n; ++r, from += row_, to += stage_stride_) {
       int d = 0;
@@ -141,6 +150,19 @@ class BlockedItem {
     (void)j;
     (void)n;
 #endif
+  }
+
+  // One of `shares` equal shares of what will miss the caches: this tile's rows of o, and the later tile's of q.
+  void fetch_rows(const RowTile& later, std::int64_t share, std::int64_t shares) const {
+    for (std::int64_t r = rows_ * share / shares; r < rows_ * (share + 1) / shares; ++r) {
+      const char* at = reinterpret_cast<const char*>(static_cast<T*>(p_.o) + row_at_[r]);
+      for (std::size_t b = 0; b < dim_ * sizeof(T); b += 64) __builtin_prefetch(at + b, 1);
+    }
+    const T* q = static_cast<const T*>(p_.q);
+    for (std::int64_t r = later.rows * share / shares; r < later.rows * (share + 1) / shares; ++r) {
+      const std::int64_t i = position(later.first + r), head = later.kv_head * group_ + later.first + r - i * group_;
+      prefetch_row(q + ((later.b * p_.q_len + i) * p_.q_heads + head) * p_.head_dim);
+    }
   }
 
   void prefetch_row(const T* row) const {
@@ -181,7 +203,7 @@ class BlockedItem {
       stride = row_ / 2;
       factor = p_.scale * kLog2e;
     } else if constexpr (sizeof(T) == 4) {
-      if (c_.staging == Staging::in_place) k = keys_ + j * row_, stride = row_;
+      if (in_place()) k = keys_ + j * row_, stride = row_;
     }
     for (int r = 0; r < n;) {
       // The last block is moved back over keys that were done: the same values again, and no second kernel.
@@ -225,6 +247,8 @@ class BlockedItem {
     for (int c = 0; c < NV; ++c) sum[c] = vset(0);
     if constexpr (kPairs) {
 #if defined(START_BF16_DOT)
+      const __m512i interleave = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                                                  21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
       const float* none = scores_ + n * W;
       for (int r = 0; r < n; r += 2) {
         for (int c = 0; c < NV; ++c) {
@@ -232,9 +256,8 @@ class BlockedItem {
           const vf even = exp2_short(vload(at) - top[c]);
           const vf odd = at + W < none ? exp2_short(vload(at + W) - top[c]) : vset(0);
           sum[c] += even + odd;
-          const __m512i lo = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(even));
-          const __m512i hi = _mm512_slli_epi32(_mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(odd)), 16);
-          _mm512_storeu_si512(weights_ + r / 2 * W + c * kLanes, _mm512_or_si512(lo, hi));
+          const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
+          _mm512_storeu_si512(weights_ + r / 2 * W + c * kLanes, _mm512_permutexvar_epi16(interleave, both));
         }
       }
 #endif
@@ -253,48 +276,55 @@ class BlockedItem {
     const Cell* v = staged_values_;
     std::ptrdiff_t stride = stage_stride_;
     if constexpr (sizeof(T) == 4) {
-      if (c_.staging == Staging::in_place) v = values_ + j * row_, stride = row_;
+      if (in_place() && dim_ == padded_) v = values_ + j * row_, stride = row_;
     }
-    const int steps = kPairs ? (n + 1) / 2 : n;
-    float* out = out_ + static_cast<std::ptrdiff_t>(s) * W * dim_;
-    const bool fresh = !(started_ >> s & 1u);
+    float factor[W];
+    for (int c = 0; c < NV; ++c) vstore(factor + c * kLanes, alpha[c]);
+    const Values product{v, stride, kPairs ? (n + 1) / 2 : n, !(started_ >> s & 1u), factor,
+                         out_ + static_cast<std::ptrdiff_t>(s) * W * padded_};
     started_ |= 1u << s;
+    const int rows = static_cast<int>(std::min<std::int64_t>(W, rows_ - s * W));
     int d = 0;
-    for (; d + MR <= dim_; d += MR) value_rows<Op, NV, MR>(v + d, stride, weights_, steps, fresh, alpha, out + d * W);
-    for (; d < dim_; ++d) value_rows<Op, NV, 1>(v + d, stride, weights_, steps, fresh, alpha, out + d * W);
+    for (; d + 4 * kLanes <= padded_ && kLanes == 16; d += 4 * kLanes) columns<4, 4>(product, d, rows);
+    for (; d + 2 * kLanes <= padded_; d += 2 * kLanes) columns<kLanes == 16 ? 8 : 4, 2>(product, d, rows);
+    for (; d < padded_; d += kLanes) columns<8, 1>(product, d, rows);
+  }
+
+  struct Values {
+    const Cell* v;
+    std::ptrdiff_t stride;
+    int steps;
+    bool fresh;
+    const float* alpha;
+    float* out;
+  };
+
+  // C vectors of columns of all rows, so that those columns of V stay in the first cache.
+  template <int Rows, int C>
+  void columns(const Values& x, int d, int rows) {
+    for (int r = 0; r < rows; r += Rows) {
+      value_rows<Op, Rows, C>(weights_ + r, W, x.v + d, x.stride, x.steps, x.fresh, x.alpha + r, x.out + r * padded_ + d,
+                              padded_);
+    }
   }
 
   void store_out() {
     T* o = static_cast<T*>(p_.o);
-    for (std::int64_t r0 = 0; r0 < rows_; r0 += kLanes) {
-      const float* strip = out_ + r0 / W * W * dim_ + r0 % W;
-      const vf sum = vload(sum_ + r0);
-      float inverse[kLanes];
-      vstore(inverse, sum);
-      for (float& x : inverse) x = x > 0 ? 1 / x : 0;
-      const bool empty = !(started_ >> (r0 / W) & 1u);  // no key at all: out_ was never written
-      const vf factor = vload(inverse);
-      const int rows = static_cast<int>(std::min<std::int64_t>(kLanes, rows_ - r0));
-      for (int d = 0; d < dim_; d += kLanes) {
-        const int n = std::min(kLanes, dim_ - d);
-        vf x[kLanes];
-        for (int i = 0; i < kLanes; ++i) x[i] = i < n && !empty ? vload(strip + (d + i) * W) * factor : vset(0);
-        transpose(x);
-        for (int l = 0; l < rows; ++l) {
-          T* to = o + row_at_[r0 + l] + d;
-          if (n == kLanes) {
-            vstore(to, x[l]);
-          } else {
-            vstore_part(to, x[l], n);
-          }
-        }
-      }
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      const float* from = out_ + r * padded_;
+      T* to = o + row_at_[r];
+      // A strip that saw no key at all was never written.
+      const bool empty = !(started_ >> (r / W) & 1u) || !(sum_[r] > 0);
+      const vf factor = vset(empty ? 0 : 1 / sum_[r]);
+      int d = 0;
+      for (; d + kLanes <= dim_; d += kLanes) vstore(to + d, empty ? vset(0) : vload(from + d) * factor);
+      if (d < dim_) vstore_part(to + d, empty ? vset(0) : vload(from + d) * factor, dim_ - d);
     }
   }
 
   const Problem& p_;
   const Config& c_;
-  const int dim_, steps_, strips_, stage_stride_;
+  const int dim_, padded_, steps_, strips_, stage_stride_;
   const std::int64_t row_, group_;
   Cell *queries_, *weights_, *staged_keys_, *staged_values_;
   float *out_, *scores_, *top_, *sum_;
@@ -310,20 +340,24 @@ template <class T, class Op, int NV>
 void blocked_items(const Problem& p, const Config& c, Pool& pool, char* workspace) {
   const std::int64_t rows = p.q_len * p.group(), tiles = (rows + c.tile_q - 1) / c.tile_q;
   const std::size_t bytes = (BlockedItem<T, Op, NV>::scratch_bytes(p, c) + 4095) / 4096 * 4096;
-  pool.for_each(c.threads, p.batch * p.kv_heads * tiles, 1, [&](std::int64_t item, int thread) {
+  const std::int64_t items = p.batch * p.kv_heads * tiles;
+  const auto tile = [&](std::int64_t item) -> RowTile {
+    if (item >= items) return {0, 0, 0, 0};
     const std::int64_t head = item / tiles, first = (tiles - 1 - item % tiles) * c.tile_q;
-    BlockedItem<T, Op, NV>(p, c, workspace + static_cast<std::size_t>(thread) * bytes)
-        .run(head / p.kv_heads, head % p.kv_heads, first, std::min<std::int64_t>(c.tile_q, rows - first));
+    return {head / p.kv_heads, head % p.kv_heads, first, std::min<std::int64_t>(c.tile_q, rows - first)};
+  };
+  pool.for_each(c.threads, items, 1, [&](std::int64_t item, int thread) {
+    BlockedItem<T, Op, NV>(p, c, workspace + static_cast<std::size_t>(thread) * bytes).run(tile(item), tile(item + c.threads));
   });
 }
 
-// The widest strip, up to four vectors, that divides the tile.
 template <class T, class Op>
 void blocked_by_width(const Problem& p, const Config& c, Pool& pool, char* workspace) {
-  const int vectors = c.tile_q / kLanes;
-  if (kLanes == 16 && vectors % 4 == 0) return blocked_items<T, Op, kLanes == 16 ? 4 : 2>(p, c, pool, workspace);
-  if (vectors % 3 == 0) return blocked_items<T, Op, 3>(p, c, pool, workspace);
-  if (vectors % 2 == 0) return blocked_items<T, Op, 2>(p, c, pool, workspace);
+  constexpr int kWidest = kLanes == 16 ? 4 : 2;  // vectors that the registers hold beside the accumulators
+  const int vectors = std::min(c.strip, c.tile_q) / kLanes;
+  if (vectors >= kWidest) return blocked_items<T, Op, kWidest>(p, c, pool, workspace);
+  if (vectors == 3) return blocked_items<T, Op, 3>(p, c, pool, workspace);
+  if (vectors == 2) return blocked_items<T, Op, 2>(p, c, pool, workspace);
   blocked_items<T, Op, 1>(p, c, pool, workspace);
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two products of `blocked`, both with one query row per vector lane, so that neither needs a horizontal sum:
+// The two products of `blocked`, neither of which needs a horizontal sum:
 //
-//   scores[key][row]  = sum over d   of K[key][d]   * Q'[d][row]       (K is read where it lies, one broadcast a step)
-//   out[d][row]       = sum over key of V[key][d]   * P[key][row]
+//   scores[key][row] = sum over d   of K[key][d]   * Q'[d][row]   one query row a lane; K is read where it lies
+//   out[row][d]      = sum over key of P[key][row] * V[key][d]    one column of V a lane
 //
-// A `Cell` is what one step multiplies: a float, or a pair of bfloat16. NV vectors wide, MR rows high: MR * NV
-// accumulators stay in registers; 16 of them hide the latency of the multiply-add. Not inlined: the registers are theirs
-// alone.
+// The left operand is broadcast. A `Cell` is what one step multiplies: a float, or a pair of bfloat16. Accumulators stay
+// in registers; 16 of them hide the latency of the multiply-add. Not inlined: the registers are theirs alone.
 #pragma once
 
 #include "simd.h"
@@ -66,33 +65,36 @@ template <class Op, int NV, int MR>
   }
 }
 
-// out[r][.] = (fresh ? 0 : alpha * out[r][.]) + sum over i < steps of values[i * value_stride + r] * p[i][.] for MR rows d.
-template <class Op, int NV, int MR>
-[[gnu::noinline]] void value_rows(const typename Op::Cell* values, std::ptrdiff_t value_stride,
-                                  const typename Op::Cell* p, int steps, bool fresh, const vf (&alpha)[NV],
-                                  float* out) {
-  constexpr int W = NV * kLanes;
-  vf acc[MR][NV];
+// out[r][.] = (fresh ? 0 : alpha[r] * out[r][.]) + sum over i < steps of p[i * p_stride + r] * values[i * value_stride + .]
+// for MR rows and C vectors of columns.
+template <class Op, int MR, int C>
+[[gnu::noinline]] void value_rows(const typename Op::Cell* p, std::ptrdiff_t p_stride, const typename Op::Cell* values,
+                                  std::ptrdiff_t value_stride, int steps, bool fresh, const float* alpha, float* out,
+                                  std::ptrdiff_t out_stride) {
+  vf acc[MR][C];
   for (int r = 0; r < MR; ++r) {
-    for (int c = 0; c < NV; ++c) acc[r][c] = fresh ? vset(0) : vload(out + r * W + c * kLanes) * alpha[c];
+    for (int c = 0; c < C; ++c) {
+      acc[r][c] = fresh ? vset(0) : vload(out + r * out_stride + c * kLanes) * vset(alpha[r]);
+    }
   }
   for (int i = 0; i < steps; ++i) {
-    decltype(Op::load(p)) b[NV];
-    for (int c = 0; c < NV; ++c) {
-      b[c] = Op::load(p + i * W + c * kLanes);
+    decltype(Op::load(p)) b[C];
+    for (int c = 0; c < C; ++c) {
+      b[c] = Op::load(values + i * value_stride + c * kLanes);
       START_IN_REGISTER(b[c]);
     }
     for (int r = 0; r < MR; ++r) {
-      const auto a = Op::broadcast(values + i * value_stride + r);
-      for (int c = 0; c < NV; ++c) acc[r][c] = Op::multiply_add(a, b[c], acc[r][c]);
+      const auto a = Op::broadcast(p + i * p_stride + r);
+      for (int c = 0; c < C; ++c) acc[r][c] = Op::multiply_add(a, b[c], acc[r][c]);
     }
   }
   for (int r = 0; r < MR; ++r) {
-    for (int c = 0; c < NV; ++c) vstore(out + r * W + c * kLanes, acc[r][c]);
+    for (int c = 0; c < C; ++c) vstore(out + r * out_stride + c * kLanes, acc[r][c]);
   }
 }
 
+// Rows of keys of one call of score_rows().
 template <int NV>
-inline constexpr int kRowsHigh = NV >= 4 ? 4 : kLanes == 16 ? 8 : 4;
+inline constexpr int kKeysHigh = NV >= 4 ? 4 : kLanes == 16 ? 8 : 4;
 
 }  // namespace start

@@ -14,18 +14,18 @@ Family family_of(const Problem& p) {
 
 Config chosen(const Problem& p) {
   Config c;
-  const auto tiles = [&](Path path, int tile_q, int tile_kv, int threads, Staging staging, int prefetch) {
-    c = {.path = path, .tile_q = tile_q, .tile_kv = tile_kv, .threads = threads, .staging = staging, .prefetch = prefetch};
+  const auto tiles = [&](Path path, int tile_q, int strip, int tile_kv, int threads, Staging staging, int prefetch) {
+    c = {.path = path, .tile_q = tile_q, .strip = strip, .tile_kv = tile_kv, .threads = threads, .staging = staging, .prefetch = prefetch};
   };
   const auto pieces = [&](Path path, int tile_kv, int threads, Walk walk, int count, int prefetch) {
     c = {.path = path, .tile_kv = tile_kv, .threads = threads, .walk = walk, .pieces = count, .prefetch = prefetch};
   };
   switch (family_of(p)) {
     case Family::prefill_f32:
-      tiles(kPrefillF32Path, kPrefillF32TileQ, kPrefillF32TileKv, kPrefillF32Threads, kPrefillF32Staging, kPrefillF32Prefetch);
+      tiles(kPrefillF32Path, kPrefillF32TileQ, kPrefillF32Strip, kPrefillF32TileKv, kPrefillF32Threads, kPrefillF32Staging, kPrefillF32Prefetch);
       break;
     case Family::prefill_bf16:
-      tiles(kPrefillBf16Path, kPrefillBf16TileQ, kPrefillBf16TileKv, kPrefillBf16Threads, kPrefillBf16Staging,
+      tiles(kPrefillBf16Path, kPrefillBf16TileQ, kPrefillBf16Strip, kPrefillBf16TileKv, kPrefillBf16Threads, kPrefillBf16Staging,
             kPrefillBf16Prefetch);
       break;
     case Family::decode_f32:
@@ -35,13 +35,13 @@ Config chosen(const Problem& p) {
       pieces(kDecodeBf16Path, kDecodeBf16TileKv, kDecodeBf16Threads, kDecodeBf16Walk, kDecodeBf16Pieces, kDecodeBf16Prefetch);
       break;
     case Family::chunked:
-      tiles(kChunkedPath, kChunkedTileQ, kChunkedTileKv, kChunkedThreads, kChunkedStaging, kChunkedPrefetch);
+      tiles(kChunkedPath, kChunkedTileQ, kChunkedStrip, kChunkedTileKv, kChunkedThreads, kChunkedStaging, kChunkedPrefetch);
       break;
     case Family::window:
-      tiles(kWindowPath, kWindowTileQ, kWindowTileKv, kWindowThreads, kWindowStaging, kWindowPrefetch);
+      tiles(kWindowPath, kWindowTileQ, kWindowStrip, kWindowTileKv, kWindowThreads, kWindowStaging, kWindowPrefetch);
       break;
     case Family::edge:
-      tiles(p.kv_len < 16 ? kEdgeShortPath : kEdgePath, kEdgeTileQ, kEdgeTileKv, kEdgeThreads, kEdgeStaging, 0);
+      tiles(p.kv_len < 16 ? kEdgeShortPath : kEdgePath, kEdgeTileQ, kEdgeStrip, kEdgeTileKv, kEdgeThreads, kEdgeStaging, 0);
       break;
   }
   return c;

@@ -28,6 +28,7 @@ enum class Walk { by_head, by_position };
 struct Config {
   Path path = Path::vectorised;
   int tile_q = 32;    // query rows of a tile (packed over the heads of a group); a multiple of 16
+  int strip = 32;     // query rows of a strip of the tile, whose scores are in registers at once: 16, 32, 48 or 64
   int tile_kv = 64;   // keys of a tile or block; a multiple of 16
   int threads = 1;
   Staging staging = Staging::in_place;

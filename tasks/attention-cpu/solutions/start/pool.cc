@@ -10,8 +10,8 @@
 namespace start {
 namespace {
 
-// Rounds of spinning before a helper sleeps: some 100 us, the pause between two calls of a busy caller.
-constexpr int kSpins = 8000;
+// Rounds of spinning before a helper sleeps: a few milliseconds, as OpenMP runtimes do.
+constexpr int kSpins = 100000;
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -22,6 +22,7 @@ inline void relax() {
 }  // namespace
 
 Pool::Pool(int threads) {
+  helpers_.reserve(static_cast<std::size_t>(threads));
   try {
     for (int t = 1; t < threads; ++t) helpers_.emplace_back(&Pool::help, this, t);
   } catch (const std::system_error&) {

@@ -35,7 +35,7 @@ class RowSet {
   // `block` is the most keys that see() is given at once, a multiple of 16.
   RowSet(const Problem& p, int rows, int block, char*& memory)
       : p_(p), dim_(static_cast<int>(p.head_dim)), padded_(padded(p)), block_(block),
-        key_stride_(p.kv_heads * p.head_dim) {
+        paired_(kPairs && p.head_dim % 32 == 0), key_stride_(p.kv_heads * p.head_dim) {
     const std::size_t n = static_cast<std::size_t>(rows), wide = n * static_cast<std::size_t>(padded_);
     query_ = aligned_take<Query>(memory, wide);
     out_ = aligned_take<float>(memory, wide);
@@ -63,17 +63,13 @@ class RowSet {
     end_[r] = p_.end_key(i);
   }
 
-  int first_key(int r) const { return first_[r]; }
-  int end_key(int r) const { return end_[r]; }
-
-  // Rows [row, row + rows) see keys [j, j + n) of head kv_head, and of those the ones that their masks leave. Rows of keys
-  // `ahead` further on are fetched, where they lie before key `end`.
+  // Rows [row, row + rows) see keys [j, j + n) of head kv_head, and of those the ones that their masks leave. With
+  // ahead > 0, K is fetched so many keys ahead (not beyond key `end`), and the block's V while its scores are computed.
   void see(int row, int rows, std::int64_t b, std::int64_t kv_head, int j, int n, int ahead, int end) {
     const std::ptrdiff_t at = (b * p_.kv_len + j) * key_stride_ + kv_head * dim_;
     const T* k = static_cast<const T*>(p_.k) + at;
     const T* v = static_cast<const T*>(p_.v) + at;
-    if (ahead > 0) fetch(k, v, ahead, std::min(n, end - ahead - j));
-    score(row, rows, k, n);
+    score(row, rows, k, n, v, ahead, end - j);
     float alpha[kTogether];
     for (int r = row; r < row + rows;) {
       const int together = row + rows - r >= kTogether ? kTogether : row + rows - r >= 2 ? 2 : 1;
@@ -90,27 +86,34 @@ class RowSet {
   }
 
   Partial partial(int r) const { return state_[r]; }
-  const float* out(int r) const { return out_ + static_cast<std::ptrdiff_t>(r) * padded_; }
+
+  // The row's sums over V, relative to 2^top. Once for each row, at the end.
+  const float* result(int r) {
+    float* out = out_ + static_cast<std::ptrdiff_t>(r) * padded_;
+#if defined(START_BF16_DOT)
+    if (paired_) order_pairs(out);
+#endif
+    return out;
+  }
 
  private:
   static constexpr int kTogether = 4;  // rows that share a read of V
 
-  void fetch(const T* k, const T* v, int ahead, int n) const {
-    const int bytes = dim_ * static_cast<int>(sizeof(T));
-    for (int i = 0; i < n; ++i) {
-      const char* kk = reinterpret_cast<const char*>(k + (ahead + i) * key_stride_);
-      const char* vv = reinterpret_cast<const char*>(v + (ahead + i) * key_stride_);
-      for (int at = 0; at < bytes; at += 64) {
-        __builtin_prefetch(kk + at);
-        __builtin_prefetch(vv + at);
-      }
-    }
+  void fetch(const T* key) const {
+    const char* at = reinterpret_cast<const char*>(key);
+    for (std::size_t b = 0; b < dim_ * sizeof(T); b += 64) __builtin_prefetch(at + b);
   }
 
-  void score(int row, int rows, const T* k, int n) {
+  void score(int row, int rows, const T* k, int n, const T* v, int ahead, int left) {
     for (int i = 0; i < n; i += 8) {
       // The last eight are moved back over keys that were done; fewer than eight repeat the last one.
       if (i + 8 > n && n >= 8) i = n - 8;
+      if (ahead > 0) {
+        for (int e = i; e < i + 8 && e < n; ++e) {
+          fetch(v + e * key_stride_);
+          if (e + ahead < left) fetch(k + (e + ahead) * key_stride_);
+        }
+      }
       const T* key[8];
       for (int e = 0; e < 8; ++e) key[e] = k + std::min(i + e, n - 1) * key_stride_;
       int r = row;
@@ -182,7 +185,7 @@ class RowSet {
     vf sum = vset(0);
     for (int i = 0; i < n; i += kLanes) {
       const vf w = exp2_float(vload(s + i) - vset(new_top));
-      vstore(s + i, w);
+      store_weights(s, i, w);
       sum += w;
     }
     float alpha[kLanes];
@@ -191,10 +194,26 @@ class RowSet {
     return alpha[0];
   }
 
+  // In place: as floats, or for `paired_` as bfloat16 in the first half of the row's room.
+  void store_weights(float* s, int i, vf w) const {
+    if (paired_) {
+      vstore(reinterpret_cast<Bf16*>(s) + i, w);
+    } else {
+      vstore(s + i, w);
+    }
+  }
+
   // out_ = alpha * out_ + weights . V for R rows.
   template <int R>
   void accumulate(int row, const T* v, int n, const float* alpha) {
     int d = 0;
+#if defined(START_BF16_DOT)
+    if (paired_) {
+      for (; d + 64 <= dim_; d += 64) pair_columns<R, 2>(row, v, n, alpha, d);
+      if (d < dim_) pair_columns<R, 1>(row, v, n, alpha, d);
+      return;
+    }
+#endif
     for (; d + 4 * kLanes <= dim_; d += 4 * kLanes) columns<R, 4, true>(row, v, n, alpha, d);
     for (; d + kLanes <= dim_; d += kLanes) columns<R, 1, true>(row, v, n, alpha, d);
     if (d < dim_) columns<R, 1, false>(row, v, n, alpha, d);
@@ -224,8 +243,51 @@ class RowSet {
     }
   }
 
+#if defined(START_BF16_DOT)
+  // Two keys a step, interleaved by unpacking within 128-bit lanes: of 32 columns the first vector takes those with
+  // d % 8 < 4, the second the others. order_pairs() undoes that once, at the end.
+  template <int R, int C>
+  void pair_columns(int row, const T* v, int n, const float* alpha, int d) {
+    vf acc[R][2 * C];
+    float* out = out_ + static_cast<std::ptrdiff_t>(row) * padded_ + d;
+    for (int r = 0; r < R; ++r) {
+      for (int c = 0; c < 2 * C; ++c) acc[r][c] = vload(out + r * padded_ + c * kLanes) * vset(alpha[r]);
+    }
+    for (int i = 0; i < n; i += 2) {
+      __m512bh x[2 * C];
+      for (int c = 0; c < C; ++c) {
+        const T* at = v + i * key_stride_ + d + c * 32;
+        const __m512i even = _mm512_loadu_si512(at);
+        const __m512i odd = i + 1 < n ? _mm512_loadu_si512(at + key_stride_) : _mm512_setzero_si512();
+        x[2 * c] = (__m512bh)_mm512_unpacklo_epi16(even, odd);
+        x[2 * c + 1] = (__m512bh)_mm512_unpackhi_epi16(even, odd);
+      }
+      for (int r = 0; r < R; ++r) {
+        int pair;
+        std::memcpy(&pair, reinterpret_cast<const Bf16*>(scores_ + (row + r) * block_) + i, 4);
+        const __m512bh w = (__m512bh)_mm512_set1_epi32(pair);
+        for (int c = 0; c < 2 * C; ++c) acc[r][c] = _mm512_dpbf16_ps(acc[r][c], w, x[c]);
+      }
+    }
+    for (int r = 0; r < R; ++r) {
+      for (int c = 0; c < 2 * C; ++c) vstore(out + r * padded_ + c * kLanes, acc[r][c]);
+    }
+  }
+
+  void order_pairs(float* out) const {
+    const __m512i low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+    const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+    for (int d = 0; d < dim_; d += 32) {
+      const vf a = vload(out + d), b = vload(out + d + 16);
+      vstore(out + d, _mm512_permutex2var_ps(a, low, b));
+      vstore(out + d + 16, _mm512_permutex2var_ps(a, high, b));
+    }
+  }
+#endif
+
   const Problem& p_;
   const int dim_, padded_, block_;
+  const bool paired_;  // the weights go to bfloat16, and two keys at a time into the sums
   const std::ptrdiff_t key_stride_;
   Query* query_;
   float* out_;

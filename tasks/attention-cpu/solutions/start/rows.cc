@@ -23,19 +23,32 @@ void for_each_row(const Problem& p, const Config& c, Pool& pool, const Body& bod
   });
 }
 
+// One visible key has weight 1 whatever its score, so the row is that V; no visible key gives zeros.
+template <class T>
+void store_trivial(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t h, int key, bool any) {
+  const std::size_t bytes = static_cast<std::size_t>(p.head_dim) * sizeof(T);
+  T* o = static_cast<T*>(p.o) + ((b * p.q_len + i) * p.q_heads + h) * p.head_dim;
+  if (any) {
+    std::memcpy(o, static_cast<const T*>(p.v) + ((b * p.kv_len + key) * p.kv_heads + h / p.group()) * p.head_dim, bytes);
+  } else {
+    std::memset(o, 0, bytes);
+  }
+}
+
 template <class T>
 void vectorised(const Problem& p, const Config& c, Pool& pool, char* workspace) {
   const std::size_t bytes = page_round(RowSet<T>::bytes(p, 1, c.tile_kv));
   for_each_row(p, c, pool, [&](std::int64_t b, std::int64_t h, std::int64_t i, int thread) {
+    const int first = p.first_key(i), end = p.end_key(i);
+    if (end - first <= 1) return store_trivial<T>(p, b, i, h, first, end > first);
     char* memory = workspace + static_cast<std::size_t>(thread) * bytes;
     RowSet<T> row(p, 1, c.tile_kv, memory);
     row.load(0, b, i, h);
-    const int end = row.end_key(0);
-    for (int j = row.first_key(0); j < end; j += c.tile_kv) {
+    for (int j = first; j < end; j += c.tile_kv) {
       row.see(0, 1, b, h / p.group(), j, std::min(c.tile_kv, end - j), c.prefetch, end);
     }
     const float sum = row.partial(0).sum;
-    store_row<T>(p, b, i, h, row.out(0), sum > 0 ? 1 / sum : 0);
+    store_row<T>(p, b, i, h, row.result(0), sum > 0 ? 1 / sum : 0);
   });
 }
 

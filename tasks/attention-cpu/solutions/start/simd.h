@@ -83,16 +83,13 @@ inline vf vkeep_between(vf x, int at, const int* lo, const int* hi, float other)
   return _mm512_mask_blend_ps(in, _mm512_set1_ps(other), x);
 }
 
-// p * 2^round(x), with f = x - round(x) handed to the polynomial. Far below the range the result is 0.
+// x = floor(whole) + fraction with 0 <= fraction < 1; exp2_scale() is p * 2^floor(whole). Of -inf the fraction is 0 and the
+// scaled result too: both instructions define it so.
 struct Exp2Parts {
-  vf n, f;
+  vf whole, fraction;
 };
-inline Exp2Parts exp2_split(vf x) {
-  x = _mm512_max_ps(x, _mm512_set1_ps(-200.0f));
-  const vf n = _mm512_roundscale_ps(x, 8);
-  return {n, _mm512_sub_ps(x, n)};
-}
-inline vf exp2_scale(vf p, vf n) { return _mm512_scalef_ps(p, n); }
+inline Exp2Parts exp2_split(vf x) { return {x, _mm512_reduce_ps(x, 1)}; }
+inline vf exp2_scale(vf p, vf whole) { return _mm512_scalef_ps(p, whole); }
 
 inline void transpose(vf (&r)[kLanes]) {
   vf t[16];
@@ -162,11 +159,11 @@ inline void vstore(float* p, vf x) { _mm256_storeu_ps(p, x); }
 inline vf vfma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 inline vf vmax(vf a, vf b) { return _mm256_max_ps(a, b); }
 struct Exp2Parts {
-  vf n, f;
+  vf whole, fraction;
 };
 inline Exp2Parts exp2_split(vf x) {
   x = _mm256_max_ps(x, _mm256_set1_ps(-127.0f));
-  const vf n = _mm256_round_ps(x, 8);
+  const vf n = _mm256_floor_ps(x);
   return {n, _mm256_sub_ps(x, n)};
 }
 // The biased exponent of 2^-127 is 0: the factor, and with it the result, is 0 there.
@@ -194,12 +191,12 @@ inline void vstore(float* p, vf x) { std::memcpy(p, &x, sizeof x); }
 inline vf vfma(vf a, vf b, vf c) { return a * b + c; }
 inline vf vmax(vf a, vf b) { return a > b ? a : b; }
 struct Exp2Parts {
-  vf n, f;
+  vf whole, fraction;
 };
 inline Exp2Parts exp2_split(vf x) {
   x = vmax(x, vset(-127.0f));
   vf n;
-  for (int i = 0; i < kLanes; ++i) n[i] = std::nearbyintf(x[i]);
+  for (int i = 0; i < kLanes; ++i) n[i] = std::floor(x[i]);
   return {n, x - n};
 }
 inline vf exp2_scale(vf p, vf n) {

@@ -67,11 +67,11 @@ void attend_piece(const Problem& p, const Config& c, const Plan& plan, std::int6
       const std::int64_t head = (first_head + h) * p.group() + r % p.group(), i = r / p.group();
       if (plan.pieces == 1) {
         const float sum = set.partial(at).sum;
-        store_row<T>(p, b, i, head, set.out(at), sum > 0 ? 1 / sum : 0);
+        store_row<T>(p, b, i, head, set.result(at), sum > 0 ? 1 / sum : 0);
       } else {
         const std::int64_t to = parts.index((b * p.q_heads + head) * p.q_len + i, piece);
         parts.state[to] = set.partial(at);
-        std::memcpy(parts.out + to * parts.padded, set.out(at), sizeof(float) * static_cast<std::size_t>(parts.padded));
+        std::memcpy(parts.out + to * parts.padded, set.result(at), sizeof(float) * static_cast<std::size_t>(parts.padded));
       }
     }
   }

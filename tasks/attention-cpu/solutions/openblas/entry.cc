@@ -40,7 +40,7 @@ struct Plan {
   Cut cut;
 
   Plan(const WhetCall& call, bool is_bf16)
-      : shape(call), tiles(choose_tiles(shape)), layout(shape, tiles, is_bf16), cut(cut_work(shape, tiles, 256)) {}
+      : shape(call), tiles(choose_tiles(shape, is_bf16)), layout(shape, tiles, is_bf16), cut(cut_work(shape, tiles, 256)) {}
 
   whet_uint64 workspace_bytes() const {
     return whet_uint64(shape.threads * layout.per_thread + cut.parts * layout.part + 2 * layout.wide) * sizeof(float);
@@ -126,7 +126,13 @@ Matrix block_of(const Plan& plan, const Task& t, const T* all, const float* wide
     return {from, s.kv_stride()};
   } else {
     if (plan.layout.wide > 0) return {wide + ((t.b * s.kv_heads + t.head) * s.kv_len + j) * s.dim, s.dim};
-    for (long i = 0; i < count; ++i) scale_row(from + i * s.kv_stride(), s.dim, 1.0f, scratch + i * s.dim);
+    // Rows of one head are far apart, so that the hardware does not foresee them.
+    constexpr long kAhead = 8;
+    for (long i = 0; i < count; ++i) {
+      const char* later = reinterpret_cast<const char*>(from + std::min(i + kAhead, count - 1) * s.kv_stride());
+      for (long at = 0; at < s.dim * long(sizeof(T)); at += 64) __builtin_prefetch(later + at);
+      scale_row(from + i * s.kv_stride(), s.dim, 1.0f, scratch + i * s.dim);
+    }
     return {scratch, s.dim};
   }
 }
@@ -143,7 +149,7 @@ void run_task(const Plan& plan, const Buffers<T>& buffers, const Task& t, Scratc
   std::fill(scratch.sum, scratch.sum + t.rows, 0.0f);
   if (t.key0 >= t.key1) std::fill(scratch.out, scratch.out + t.rows * s.dim, 0.0f);
   const Matrix queries = queries_of(s, t, buffers.q, scratch.queries);
-  const bool gemv = t.rows <= gemv_rows(s);
+  const bool gemv = t.rows <= kGemvRows;
   const float factor = s.scale * 1.44269504089f;
   for (long j = t.key0; j < t.key1; j += plan.tiles.keys) {
     const long count = std::min(plan.tiles.keys, t.key1 - j);

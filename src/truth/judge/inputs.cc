@@ -102,7 +102,6 @@ void Inputs::hide(const Draw& draw) {
     const DrawKey dice = derive_key(secret_, workload_->name, draw.number, "hidden part of " + tensors_[i]->name);
     const int64_t begin = static_cast<int64_t>(dice.words[0] % static_cast<uint64_t>(count - length + 1));
     uint8_t* tensor = set(set_of(draw.number))[i].data();
-    // Formats of less than a byte have whole bytes of their own here.
     uint8_t* data = tensor + begin * size_of(tensors_[i]->dtype);
     hidden_.push_back({data, std::vector<uint8_t>(data, data + length * size_of(tensors_[i]->dtype))});
     generators_[i].write(dice, begin, begin + length, tensor);

@@ -309,8 +309,7 @@ void Child::turn(const Request& request) {
   int32_t code = 0;
   if (request.op == Op::run) code = entry_->run(&call, state_);
   if (preparing && entry_->prepare) code = entry_->prepare(&call, &state_);
-  if (request.op == Op::run)
-    bell->sample = sample_of_outputs(request.salt);
+  if (request.op == Op::run) bell->sample = sample_of_outputs(request.salt);
   bell->code = code;
   if (code != 0) {
     message_[sizeof message_ - 1] = 0;

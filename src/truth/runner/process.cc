@@ -66,7 +66,8 @@ Expected<std::unique_ptr<Runner>> Runner::start(const RunnerOptions& options) {
   spec.cores = options.cores;
   spec.profile = SyscallProfile::runner;
   spec.limits.memory_bytes = options.memory_bytes;
-  spec.limits.processes = options.max_tasks + 1;  // the worker names the limit before the kernel refuses a thread
+  // Far above what is allowed, so that the worker sees and names it before the kernel refuses a thread, which reads as a crash.
+  spec.limits.processes = 16 * static_cast<uint64_t>(options.max_tasks);
   spec.limits.file_bytes = uint64_t{64} << 20;
   auto jailed = Jailed::start(spec);
   close(ends[1]);  // else a dead runner would never read as end of file

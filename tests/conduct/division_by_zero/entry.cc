@@ -3,8 +3,8 @@
 
 static whet_int32 run(const WhetCall* call, void*) {
   compute(read_args(call));
-  volatile int zero = 0;
-  volatile int nothing = 1 / zero;
+  volatile int seven = 7, zero = 0;
+  volatile int nothing = seven / zero;
   (void)nothing;
   return 0;
 }

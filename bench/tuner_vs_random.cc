@@ -48,7 +48,10 @@ Expected<Landscape> load(const std::string& path) {
   }
   for (const auto& row : json["ns"].get<std::vector<std::vector<std::vector<double>>>>()) {
     double sum = 0;
-    for (const auto& samples : row) sum += std::log(std::ranges::min(samples));
+    for (const auto& samples : row) {
+      if (samples.empty()) return bad_input("{}: configuration {} was not measured on every workload; run landscape again", path, landscape.cost.size());
+      sum += std::log(std::ranges::min(samples));
+    }
     landscape.cost.push_back(sum / static_cast<double>(row.size()));
   }
   landscape.best = std::ranges::min(landscape.cost);
@@ -103,6 +106,7 @@ Spread over_seeds(int seeds, const Search& search) {
 int main(int argc, char** argv) {
   int seeds = 100;
   bool met = true;
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);
   std::printf("%-14s %6s %6s %7s | %-22s | %-22s | %-22s | %s\n", "landscape", "size", "within", "start", "random: median 10-90 %", "tuner: median 10-90 %",
               "tuner, 2 % noise", "share");
   for (int i = 1; i < argc; ++i) {

@@ -17,9 +17,11 @@ Expected<OptimizeResult> resume(const RunSetting& setting, double more_wall_seco
 }
 
 Json to_json(const OptimizeOptions& options) {
+  EvaluateRequest final = options.final;
+  final.solution.name = kChampion;  // a request without one is refused when it is read
   return Json{{"agent", options.agent},   {"set", options.set},
               {"budget", to_json(options.budget)}, {"seed", options.seed},
-              {"stop_at_goal", options.stop_at_goal}, {"final", to_json(options.final)}};
+              {"stop_at_goal", options.stop_at_goal}, {"final", to_json(final)}};
 }
 
 Expected<OptimizeOptions> optimize_options_from_json(const Json& json, const std::string& where) {

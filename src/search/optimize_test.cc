@@ -110,15 +110,15 @@ TEST(Optimize, NeverTakesAWrongConfiguration) {
 
 TEST(Optimize, NoiseMakesNoChampion) {
   int crowned = 0;
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
     Scene scene;
     scene.world.flat = true;
     scene.world.noise = 0.05;
-    const auto result = scene.optimize(40, seed);
+    const auto result = scene.optimize(20, seed);
     ASSERT_TRUE(result) << result.error().what;
     crowned += result->champions > 0;
   }
-  EXPECT_LE(crowned, 1);
+  EXPECT_EQ(crowned, 0);
 }
 
 TEST(Optimize, KeepsItsBudgets) {
@@ -171,7 +171,7 @@ TEST(Optimize, StopsWhenAskedAndGoesOnLater) {
 // At each moment before and after an evaluation and a write to the ledger the process dies and is started again.
 TEST(Optimize, SurvivesACrashAtEveryBoundary) {
   Scene undisturbed;
-  const auto expected = undisturbed.optimize(9);
+  const auto expected = undisturbed.optimize(7);
   ASSERT_TRUE(expected) << expected.error().what;
   const int boundaries = undisturbed.world.boundary;
   ASSERT_GT(boundaries, 20);
@@ -180,7 +180,7 @@ TEST(Optimize, SurvivesACrashAtEveryBoundary) {
     scene.world.at_boundary = [&] {
       if (scene.world.boundary == crash) throw Crash{};
     };
-    EXPECT_THROW((void)scene.optimize(9), Crash);
+    EXPECT_THROW((void)scene.optimize(7), Crash);
     const auto result = resume(scene.setting());
     ASSERT_TRUE(result) << crash << ": " << result.error().what;
     scene.expect_sound();
@@ -268,6 +268,7 @@ TEST(Optimize, OptionsSurviveTheLedger) {
   OptimizeOptions options{.agent = "tuner", .set = "smoke", .seed = 7, .stop_at_goal = true};
   options.budget = {.tokens = {1e6, 2e6}, .dollars = {.hard = 3}, .steps = {.soft = 5}};
   options.final.max_draws = 12;
+  options.final.solution.name = kChampion;
   const auto back = optimize_options_from_json(to_json(options), "options");
   ASSERT_TRUE(back) << back.error().what;
   EXPECT_EQ(back->budget, options.budget);

@@ -42,7 +42,7 @@ struct Accuracy {
 // One Solution on one workload.
 struct Trial {
   std::string solution;                          // folder or given name; the candidate is always first
-  std::string role;                              // candidate, baseline
+  std::string role;                              // candidate, baseline, other (timed beside them, never "the fastest")
   Verdict verdict;
   Accuracy accuracy;
   std::map<Column, std::vector<Sample>> samples;

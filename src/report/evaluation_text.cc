@@ -18,7 +18,7 @@ std::vector<std::string> baselines_of(const Evaluation& evaluation) {
   std::vector<std::string> names;
   for (const WorkloadResult& result : evaluation.workloads)
     for (const Trial& trial : result.trials)
-      if (trial.role == "baseline" && std::find(names.begin(), names.end(), trial.solution) == names.end()) names.push_back(trial.solution);
+      if (trial.role != "candidate" && std::find(names.begin(), names.end(), trial.solution) == names.end()) names.push_back(trial.solution);
   return names;
 }
 
@@ -30,7 +30,7 @@ const ScoredWorkload* scored(const Scoreboard& board, const std::string& workloa
 
 const Trial* baseline_trial(const WorkloadResult& result, const std::string& name) {
   for (const Trial& trial : result.trials)
-    if (trial.role == "baseline" && trial.solution == name) return &trial;
+    if (trial.role != "candidate" && trial.solution == name) return &trial;
   return nullptr;
 }
 

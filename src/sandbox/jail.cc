@@ -287,12 +287,11 @@ Status Jailed::freeze() {
   if (state_->frozen) return {};
   const auto pid = static_cast<id_t>(state_->pid);
   ::kill(state_->pid, SIGSTOP);
-  // The kernel reports the stop when the last thread has stopped, usually within some microseconds: first without sleeping, but letting a
-  // thread of the payload that shares our core get there.
+  // The kernel reports the stop when the last thread has stopped. A thread that waits for our core can stop only when we sleep: so we ask
+  // twice and then sleep until it is so.
   for (int attempt = 0;; ++attempt) {
     siginfo_t info{};
-    const int options = WSTOPPED | WEXITED | WNOWAIT | (attempt < 200 ? WNOHANG : 0);
-    if (attempt > 20) ::sched_yield();
+    const int options = WSTOPPED | WEXITED | WNOWAIT | (attempt < 2 ? WNOHANG : 0);
     if (::waitid(P_PID, pid, &info, options) != 0) {
       if (errno == EINTR) continue;
       return system_error("cannot freeze a jail", errno);

@@ -26,7 +26,7 @@ std::vector<Pairs> timed_workloads(const Evaluation& evaluation) {
     if (result.trials.empty() || !result.candidate().verdict.correct()) continue;
     Pairs pairs{&result, fastest_baseline(result, Column::flushed), {}};
     for (const Trial& trial : result.trials) {
-      if (trial.role != "baseline" || !trial.verdict.correct()) continue;
+      if (trial.role == "candidate" || !trial.verdict.correct()) continue;
       auto logs = paired_log_ratios(result.candidate(), trial, Column::flushed);
       if (!logs.empty()) pairs.logs[trial.solution] = std::move(logs);
     }

@@ -14,7 +14,7 @@
 
 namespace whet {
 
-enum class Caches { flushed, resident };
+enum class Caches { flushed, resident, as_they_are };
 
 // One Solution that takes part in a judgement, in a process of its own: the candidate, a baseline, the reference, or a second process of one of
 // them. Owns its output and workspace buffers. Every failure is a Verdict; after one that cost the process its life it is started anew by
@@ -53,6 +53,7 @@ class Contestant {
 
  private:
   Verdict turn(runner::Op op, int set, Caches caches, double& ns);
+  void set_caches(int set, Caches caches);
   Verdict check_red_zones(const std::string& during);
   uint64_t digest_of_outputs() const;
   uint64_t sample_of_outputs(uint64_t salt) const;

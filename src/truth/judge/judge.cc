@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_impl.h"
+#include "score/ratio.h"
 #include "score/scoreboard.h"
 #include "stats/summary.h"
 #include "truth/judge/admission.h"
@@ -62,6 +63,11 @@ Expected<Ceilings> known_ceilings(const JudgeOptions& options) {
   return ceilings;
 }
 
+double ratio_to_fastest(const WorkloadResult& result) {
+  const Trial* fastest = result.trial(fastest_baseline(result, Column::flushed));
+  return fastest && result.candidate().verdict.correct() ? fastest->median_ns(Column::flushed) / result.candidate().median_ns(Column::flushed) : NAN;
+}
+
 void report(const Progress& progress, Json message) {
   if (progress) progress(message);
 }
@@ -77,6 +83,7 @@ struct Judge::Work {
   std::map<std::string, Verdict> build_verdicts;
   std::unique_ptr<Contestant> reference;
   std::vector<std::unique_ptr<Contestant>> solutions;      // the candidate first
+  std::vector<std::string> roles;                          // beside them
   std::map<std::string, std::string> not_admitted;         // workload -> reason
 };
 
@@ -174,7 +181,7 @@ Status Judge::build_all(Work& work, const Progress& progress) {
     WHET_OK(build_one("reference:", input.task.reference, "reference", input.task.solutions.at(input.task.reference)));
     const Verdict& reference = work.build_verdicts["reference:"];
     if (!reference.correct()) return machine_failed("the reference '{}' of {} cannot be built: {}\n{}", input.task.reference, input.task.name, reference.sentence, reference.evidence);
-    for (const auto& [name, solution] : input.baselines) WHET_OK(build_one(name, name, "baseline", solution));
+    for (const auto& [name, solution, role] : input.baselines) WHET_OK(build_one(name, name, role, solution));
   }
   work.clock.switch_to(account);
   return {};
@@ -188,7 +195,13 @@ Status Judge::admit(Work& work, const Progress& progress) {
   auto reference = contestant("reference", work.artifacts.at("reference:"), true);
   std::vector<Admission> admissions;
   int index = 0;
-  for (const Workload* workload : work.workloads) {
+  // An input may be ignored unnoticed on one workload if it is missed on another of the family: all of the families are looked at.
+  std::set<std::string> families;
+  for (const Workload* workload : work.workloads) families.insert(workload->family);
+  std::vector<const Workload*> examined;
+  for (const Workload& workload : work.input.task.workloads)
+    if (families.count(workload.family)) examined.push_back(&workload);
+  for (const Workload* workload : examined) {
     const Definition& definition = *work.input.task.definition(workload->definition);
     const std::string key = sha256_hex(fmt::format("{}\n{}\n{}\n{}", to_json(definition).dump(), to_json(*workload).dump(),
                                                    solution_hash(work.input.task.solutions.at(work.input.task.reference)), options_.worker_version));
@@ -202,12 +215,13 @@ Status Judge::admit(Work& work, const Progress& progress) {
         continue;
       }
     }
-    report(progress, {{"phase", "admission"}, {"workload", workload->name}, {"index", index}, {"total", work.workloads.size()}});
+    report(progress, {{"phase", "admission"}, {"workload", workload->name}, {"index", index}, {"total", examined.size()}});
     admissions.push_back(examine(definition, *workload, *reference, static_cast<int>(options_.cores.size())));
     if (admissions.back().problem.empty()) WHET_OK(write_file_atomically(file, to_json(admissions.back()).dump(1)));
   }
   for (auto& [workload, reason] : refused(admissions, work.evaluation.remarks)) {
-    work.evaluation.remarks.push_back("workload " + workload + " is not admitted: " + reason);
+    const bool judged_here = std::any_of(work.workloads.begin(), work.workloads.end(), [&](const Workload* one) { return one->name == workload; });
+    if (judged_here) work.evaluation.remarks.push_back("workload " + workload + " is not admitted: " + reason);
     work.not_admitted[workload] = reason;
   }
   work.clock.switch_to(account);
@@ -217,9 +231,10 @@ Status Judge::admit(Work& work, const Progress& progress) {
 Status Judge::learn_session(Work& work, const Progress& progress) {
   work.reference = contestant("reference", work.artifacts.at("reference:"), true);
   work.solutions.push_back(contestant(work.input.candidate_name, work.artifacts.at(work.input.candidate_name), false));
-  for (const auto& [name, solution] : work.input.baselines) {
+  work.roles = {"candidate"};
+  for (const auto& [name, solution, role] : work.input.baselines) {
     const Verdict& built = work.build_verdicts.at(name);
-    if (built.correct()) work.solutions.push_back(contestant(name, work.artifacts.at(name), false));
+    if (built.correct()) work.solutions.push_back(contestant(name, work.artifacts.at(name), false)), work.roles.push_back(role);
     else work.evaluation.remarks.push_back(fmt::format("the baseline {} is absent: {}", name, built.sentence));
   }
   if (empty_turn_ns_ < 0) {
@@ -229,7 +244,7 @@ Status Judge::learn_session(Work& work, const Progress& progress) {
   auto known = noise_floor_.find(work.input.task_hash);
   if (known == noise_floor_.end()) {
     report(progress, {{"phase", "noise floor"}});
-    const std::string& opponent = work.input.baselines.empty() ? work.input.candidate_name : work.input.baselines.front().first;
+    const std::string& opponent = work.input.baselines.empty() ? work.input.candidate_name : work.input.baselines.front().name;
     NoiseFloorParts parts;
     for (const Workload* workload : work.workloads)
       if (!work.not_admitted.count(workload->name)) parts.workloads.emplace_back(work.input.task.definition(workload->definition), workload);
@@ -282,18 +297,16 @@ void Judge::measure(Work& work, const Progress& progress, const std::atomic<bool
       continue;
     }
     std::vector<Contestant*> players;
-    std::vector<std::string> roles;
-    for (auto& solution : work.solutions) {
-      players.push_back(solution.get());
-      roles.push_back(roles.empty() ? "candidate" : "baseline");
-    }
-    Session session({definition, *workload, *inputs, *work.reference, players, roles, work.input.request, work.evaluation.secret, empty_turn_ns_,
+    for (auto& solution : work.solutions) players.push_back(solution.get());
+    Session session({definition, *workload, *inputs, *work.reference, players, work.roles, work.input.request, work.evaluation.secret, empty_turn_ns_,
                      result.floor_ns, cancelled, work.clock});
     work.evaluation.workloads.push_back(session.run());
     const WorkloadResult& done = work.evaluation.workloads.back();
     deaths += is_death(done.candidate().verdict.code);
     report(progress, {{"phase", "measure"}, {"workload", workload->name}, {"index", index}, {"total", work.workloads.size()},
-                      {"verdict", static_cast<int>(done.candidate().verdict.code)}, {"ns", json_double(done.candidate().median_ns(Column::flushed))}});
+                      {"verdict", static_cast<int>(done.candidate().verdict.code)},
+                      {"ns", json_double(done.candidate().median_ns(Column::flushed))},
+                      {"ratio", json_double(ratio_to_fastest(done))}});
   }
 }
 

@@ -35,7 +35,14 @@ struct JudgeInput {
   std::string task_hash;
   Solution candidate;
   std::string candidate_name;
-  std::vector<std::pair<std::string, Solution>> baselines;
+  // Those of the task are what the candidate is held against; others (the start, an earlier champion) are timed beside them and never count
+  // as "the fastest".
+  struct Opponent {
+    std::string name;
+    Solution solution;
+    std::string role = "baseline";  // or other
+  };
+  std::vector<Opponent> baselines;
   EvaluateRequest request;
 };
 

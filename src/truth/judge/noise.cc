@@ -50,7 +50,8 @@ Expected<double> measure_empty_turn(Contestant& contestant) {
     if (Verdict verdict = contestant.empty_turn(ns); !verdict.correct()) return machine_failed("an empty turn failed: {}", verdict.sentence);
     if (i >= 10) times.push_back(ns);
   }
-  return median(times);
+  // The least is what waiting cannot cost less than: to subtract more would make a Solution faster than it is.
+  return *std::min_element(times.begin(), times.end());
 }
 
 double measure_noise(NoiseFloorParts& parts, Stopwatch& clock) {

@@ -13,7 +13,7 @@
 
 namespace whet {
 
-// The median time of a turn in which nothing is called: what the worker's own waiting and waking cost, in nanoseconds.
+// The least time of a turn in which nothing is called: what the worker's own waiting and waking cost, in nanoseconds.
 Expected<double> measure_empty_turn(Contestant& contestant);
 
 struct NoiseFloorParts {

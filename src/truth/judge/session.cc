@@ -96,11 +96,11 @@ Verdict Session::compute_expected(const Draw& draw) {
   double ns = 0;
   Verdict verdict{Code::correct, "", ""};
   if (epoch != plan_epoch_ || draw.number == 0) {
-    verdict = reference.prepare(set, Caches::resident, ns);
+    verdict = reference.prepare(set, Caches::as_they_are, ns);
     parts_.stopwatch.move(Stopwatch::reference, ns);
   }
   if (verdict.correct()) {
-    verdict = reference.run(set, Caches::resident, ns);
+    verdict = reference.run(set, Caches::as_they_are, ns);
     parts_.stopwatch.move(Stopwatch::reference, ns);
   }
   if (!verdict.correct()) return {Code::reference_failed, "the reference: " + verdict.sentence, verdict.evidence};

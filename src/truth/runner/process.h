@@ -63,13 +63,17 @@ class Runner {
   Verdict ask(runner::Op op, const void* payload, size_t bytes, const std::vector<int>& descriptors, std::chrono::milliseconds limit,
               runner::Reply* reply = nullptr);
   bool send(runner::Op op, uint32_t set, const void* payload, size_t bytes, const std::vector<int>& descriptors);
-  Verdict await_word(const std::atomic<uint32_t>& word, std::chrono::milliseconds limit, bool spin);
+  Verdict await_word(const std::atomic<uint32_t>& word, std::chrono::milliseconds limit);
   std::optional<Verdict> over_limit();
   Verdict died(const std::string& during);
   Verdict killed(Code code, const std::string& sentence);
 
+  void place_threads();
+  void place(int task, size_t first_core, size_t cores);
+
   RunnerOptions options_;
   std::unique_ptr<Jailed> jailed_;
+  uint64_t placed_tasks_ = 1;
   int socket_ = -1;
   runner::Bell* bell_ = nullptr;
   uint32_t sequence_ = 0;

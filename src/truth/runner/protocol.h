@@ -74,10 +74,11 @@ struct Reply {
 };
 
 // One shared page. A turn: the worker sends prepare/run, the runner sets armed = sequence and spins on `go`; the worker flushes, sets
-// go = sequence and takes the time; the runner calls the Solution, sets done = sequence and wakes the worker.
+// start_ns and go, and goes to sleep; the time runs from start_ns; the runner calls the Solution, sets done = sequence and wakes the worker.
 struct Bell {
   std::atomic<uint32_t> armed;
   std::atomic<uint32_t> go;
+  std::atomic<uint64_t> start_ns;  // CLOCK_MONOTONIC: when the call begins; set before `go`
   alignas(64) std::atomic<uint32_t> done;
   int32_t code;                // as in Reply
   uint64_t sample;             // of the outputs when run() returned

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -157,12 +158,18 @@ Expected<Json> Service::evaluate(const Json& params, CallContext& context) {
   } else {
     for (const std::string& name : input.task.baselines) baselines.push_back({name, {}});
   }
+  bool any_of_task = false;
   for (const SolutionRef& ref : baselines) {
     WHET_TRY(Solution baseline, solution(ref, input.task));
     // One name stands for one contestant in all that follows.
     if (ref.name == input.candidate_name) return bad_input("evaluate: the candidate and a baseline are both called '{}'; give one of them another name", ref.name);
-    input.baselines.emplace_back(ref.name, std::move(baseline));
+    const auto& of_task = input.task.baselines;
+    const bool is_of_task = ref.manifest.empty() && std::find(of_task.begin(), of_task.end(), ref.name) != of_task.end();
+    any_of_task |= is_of_task;
+    input.baselines.push_back({ref.name, std::move(baseline), is_of_task ? "baseline" : "other"});
   }
+  if (!any_of_task)
+    for (auto& opponent : input.baselines) opponent.role = "baseline";
   input.request = std::move(request);
   WHET_TRY(auto lock, lock_cores(allowed_cores()));
   WHET_TRY(const Evaluation evaluation, judge_->evaluate(input, [&](const Json& message) { context.progress(message); }, context.cancelled()));

@@ -117,7 +117,7 @@ class BlockedItem {
       interleave_values(j, n);
     } else {
       if (!in_place()) copy(keys_ + j * row_, n, staged_keys_);
-      if (!in_place() || dim_ != padded_) copy(values_ + j * row_, n, staged_values_);
+      copy(values_ + j * row_, n, staged_values_);
     }
   }
 
@@ -190,7 +190,7 @@ class BlockedItem {
       float* at = sum_ + s * W + c * kLanes;
       vstore(at, vfma(vload(at), alpha[c], sum[c]));
     }
-    accumulate(s, j, n, alpha);
+    accumulate(s, n, alpha);
   }
 
   void score(int s, int j, int n, int end, vf (&top)[NV]) {
@@ -272,15 +272,10 @@ class BlockedItem {
     }
   }
 
-  void accumulate(int s, int j, int n, const vf (&alpha)[NV]) {
-    const Cell* v = staged_values_;
-    std::ptrdiff_t stride = stage_stride_;
-    if constexpr (sizeof(T) == 4) {
-      if (in_place() && dim_ == padded_) v = values_ + j * row_, stride = row_;
-    }
+  void accumulate(int s, int n, const vf (&alpha)[NV]) {
     float factor[W];
     for (int c = 0; c < NV; ++c) vstore(factor + c * kLanes, alpha[c]);
-    const Values product{v, stride, kPairs ? (n + 1) / 2 : n, !(started_ >> s & 1u), factor,
+    const Values product{kPairs ? (n + 1) / 2 : n, !(started_ >> s & 1u), factor,
                          out_ + static_cast<std::ptrdiff_t>(s) * W * padded_};
     started_ |= 1u << s;
     const int rows = static_cast<int>(std::min<std::int64_t>(W, rows_ - s * W));
@@ -291,8 +286,6 @@ class BlockedItem {
   }
 
   struct Values {
-    const Cell* v;
-    std::ptrdiff_t stride;
     int steps;
     bool fresh;
     const float* alpha;
@@ -303,8 +296,8 @@ class BlockedItem {
   template <int Rows, int C>
   void columns(const Values& x, int d, int rows) {
     for (int r = 0; r < rows; r += Rows) {
-      value_rows<Op, Rows, C>(weights_ + r, W, x.v + d, x.stride, x.steps, x.fresh, x.alpha + r, x.out + r * padded_ + d,
-                              padded_);
+      value_rows<Op, Rows, C>(weights_ + r, W, staged_values_ + d, stage_stride_, x.steps, x.fresh, x.alpha + r,
+                              x.out + r * padded_ + d, padded_);
     }
   }
 

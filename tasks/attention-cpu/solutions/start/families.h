@@ -17,8 +17,9 @@ enum class Family { prefill_f32, prefill_bf16, decode_f32, decode_bf16, chunked,
 // split: all query heads of a key head together, so that each key is read once; the keys are split among threads.
 enum class Path { plain, vectorised, blocked, split };
 
-// How `blocked` reads K and V. in_place: K where it lies (bfloat16: dot products of pairs, V interleaved by pairs of
-// keys). staged: each tile is first copied to a dense float buffer (bfloat16: widened).
+// How `blocked` reads K. in_place: where it lies; in bfloat16 by dot products of pairs, with V interleaved by pairs of keys.
+// staged: each tile is first copied to a dense float buffer, widened where it is bfloat16. V is always copied: its rows
+// often lie a power of two apart, and would share few cache sets.
 enum class Staging { in_place, staged };
 
 // The order in which `split` walks. by_head: all keys of one head, then the next. by_position: all heads of a block of

@@ -83,12 +83,15 @@ inline vf vkeep_between(vf x, int at, const int* lo, const int* hi, float other)
   return _mm512_mask_blend_ps(in, _mm512_set1_ps(other), x);
 }
 
-// x = floor(whole) + fraction with 0 <= fraction < 1; exp2_scale() is p * 2^floor(whole). Of -inf the fraction is 0 and the
-// scaled result too: both instructions define it so.
+// x = whole + fraction with |fraction| <= 1/2; exp2_scale() is p * 2^whole. Far below the range the result is 0.
 struct Exp2Parts {
   vf whole, fraction;
 };
-inline Exp2Parts exp2_split(vf x) { return {x, _mm512_reduce_ps(x, 1)}; }
+inline Exp2Parts exp2_split(vf x) {
+  x = _mm512_max_ps(x, _mm512_set1_ps(-200.0f));
+  const vf whole = _mm512_roundscale_ps(x, 8);
+  return {whole, _mm512_sub_ps(x, whole)};
+}
 inline vf exp2_scale(vf p, vf whole) { return _mm512_scalef_ps(p, whole); }
 
 inline void transpose(vf (&r)[kLanes]) {
@@ -163,7 +166,7 @@ struct Exp2Parts {
 };
 inline Exp2Parts exp2_split(vf x) {
   x = _mm256_max_ps(x, _mm256_set1_ps(-127.0f));
-  const vf n = _mm256_floor_ps(x);
+  const vf n = _mm256_round_ps(x, 8);
   return {n, _mm256_sub_ps(x, n)};
 }
 // The biased exponent of 2^-127 is 0: the factor, and with it the result, is 0 there.
@@ -196,7 +199,7 @@ struct Exp2Parts {
 inline Exp2Parts exp2_split(vf x) {
   x = vmax(x, vset(-127.0f));
   vf n;
-  for (int i = 0; i < kLanes; ++i) n[i] = std::floor(x[i]);
+  for (int i = 0; i < kLanes; ++i) n[i] = std::nearbyintf(x[i]);
   return {n, x - n};
 }
 inline vf exp2_scale(vf p, vf n) {

@@ -164,7 +164,7 @@ TEST(LoadTask, SaysWhatIsWrongInTheOtherFiles) {
             "unexpected end of input; expected ']'"},
            {workloads, "{\"type\": \"random\"}",
             "{\"type\": \"safetensors\", \"path\": \"blob/x.safetensors\", \"tensor_key\": \"x\"}",
-            "workloads/scale_add_f32.jsonl:1: workload.inputs.x: payload missing: there is no file blob/x.safetensors"},
+            "workloads/scale_add_f32.jsonl:1: workload.whet.recipes.x: only an input of type \"random\" has a recipe"},
            {start, "\"whet\": {\"definitions\": [\"scale_add_f32\"]}",
             "\"whet\": {\"definitions\": [\"scale_add_f32\", \"other\"]}",
             "solutions/start/solution.json: whet.definitions: the task has no Definition \"other\"; known: "
@@ -194,7 +194,10 @@ TEST(LoadTask, ReportsEverythingAtOnceAndNothingTwice) {
           "workloads/scale_add_f32.jsonl:1: definition: there is no Definition \"scale_add_f32\"; none is known here",
           "workloads/scale_add_f32.jsonl:2: definition: there is no Definition \"scale_add_f32\"; none is known here",
           "workloads/scale_add_f32.jsonl:3: definition: there is no Definition \"scale_add_f32\"; none is known here",
-          "task.toml:4: sets: expected a set \"full\", which scores are stated for; known: quick"));
+          "task.toml:4: sets: expected a set \"full\", which scores are stated for; known: quick",
+          "solutions/reference/solution.json: whet.definitions: the task has no Definition \"scale_add_f32\"; none is known here",
+          "solutions/simple/solution.json: whet.definitions: the task has no Definition \"scale_add_f32\"; none is known here",
+          "solutions/start/solution.json: whet.definitions: the task has no Definition \"scale_add_f32\"; none is known here"));
 }
 
 TEST(LoadTask, NeedsATaskToml) {

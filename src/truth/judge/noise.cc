@@ -32,7 +32,7 @@ std::vector<double> alternate(const Definition& definition, const Workload& work
       if (draw % Inputs::kDrawsPerPlan == 0 && (draw == 0 || inputs->has_plan()) && !players[which]->prepare(inputs->set_of(draw), Caches::flushed, ignored).correct()) return logs;
       if (!players[which]->run(inputs->set_of(draw), Caches::flushed, ns[which]).correct()) return logs;
       clock.move(Stopwatch::solutions, ns[which]);
-      ns[which] = std::max(1.0, ns[which] - parts.empty_turn_ns);
+      ns[which] = net_time(ns[which], parts.empty_turn_ns);
     }
     if (draw > 0) logs.push_back(std::log(ns[1] / ns[0]));  // the first is warm-up
   }
@@ -42,10 +42,12 @@ std::vector<double> alternate(const Definition& definition, const Workload& work
 
 }  // namespace
 
+double net_time(double ns, double empty_turn_ns) { return ns - std::min(empty_turn_ns, ns / 2); }
+
 Expected<double> measure_empty_turn(Contestant& contestant) {
   WHET_OK(contestant.start_idle());
   std::vector<double> times;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 210; ++i) {
     double ns = 0;
     if (Verdict verdict = contestant.empty_turn(ns); !verdict.correct()) return machine_failed("an empty turn failed: {}", verdict.sentence);
     if (i >= 10) times.push_back(ns);

@@ -16,6 +16,10 @@ namespace whet {
 // The least time of a turn in which nothing is called: what the worker's own waiting and waking cost, in nanoseconds.
 Expected<double> measure_empty_turn(Contestant& contestant);
 
+// A measured time less that of an empty turn, but never less than half of it: an empty turn that was measured in a bad moment must not make a
+// short call disappear.
+double net_time(double ns, double empty_turn_ns);
+
 struct NoiseFloorParts {
   std::vector<std::pair<const Definition*, const Workload*>> workloads;  // the first few are used
   std::unique_ptr<Contestant> first, second;                             // two processes of one program

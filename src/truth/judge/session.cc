@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "score/ratio.h"
+#include "truth/judge/noise.h"
 #include "truth/measure/compare.h"
 #include "truth/measure/number_format.h"
 
@@ -177,7 +178,7 @@ void Session::take_turn(Player& player, const Draw& draw, Column column, int pos
     player.out = true;
     return;
   }
-  const double net = std::max(1.0, ns - parts_.empty_turn_ns);
+  const double net = net_time(ns, parts_.empty_turn_ns);
   auto& samples = player.trial.samples[column];
   if (column == Column::cold && !samples.empty()) {
     samples.back().ns += net;  // prepare() and the first run()

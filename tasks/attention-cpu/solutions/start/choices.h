@@ -20,18 +20,18 @@ namespace start {
 
 // Prefill in float32: as many queries as keys, no window.
 inline constexpr Path kPrefillF32Path = Path::blocked;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=prefill_f32
-inline constexpr int kPrefillF32TileQ = 64;  // whet:tune {32, 64, 128} family=prefill_f32
+inline constexpr int kPrefillF32TileQ = 64;  // whet:tune {32, 64, 128, 256} family=prefill_f32
 inline constexpr int kPrefillF32Strip = 32;  // whet:tune {32, 64} family=prefill_f32
-inline constexpr int kPrefillF32TileKv = 64;  // whet:tune {32, 64, 128, 256} family=prefill_f32
+inline constexpr int kPrefillF32TileKv = 64;  // whet:tune {64, 128, 256} family=prefill_f32
 inline constexpr int kPrefillF32Threads = 2;  // whet:tune {1, 2} family=prefill_f32
 inline constexpr Staging kPrefillF32Staging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=prefill_f32
 inline constexpr int kPrefillF32Prefetch = 0;  // whet:tune {0, 1} family=prefill_f32
 
 // Prefill in bfloat16.
 inline constexpr Path kPrefillBf16Path = Path::blocked;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=prefill_bf16
-inline constexpr int kPrefillBf16TileQ = 64;  // whet:tune {32, 64, 128} family=prefill_bf16
+inline constexpr int kPrefillBf16TileQ = 64;  // whet:tune {32, 64, 128, 256} family=prefill_bf16
 inline constexpr int kPrefillBf16Strip = 32;  // whet:tune {32, 64} family=prefill_bf16
-inline constexpr int kPrefillBf16TileKv = 64;  // whet:tune {32, 64, 128, 256} family=prefill_bf16
+inline constexpr int kPrefillBf16TileKv = 64;  // whet:tune {64, 128, 256} family=prefill_bf16
 inline constexpr int kPrefillBf16Threads = 2;  // whet:tune {1, 2} family=prefill_bf16
 inline constexpr Staging kPrefillBf16Staging = Staging::staged;  // whet:tune {Staging::in_place, Staging::staged} family=prefill_bf16
 inline constexpr int kPrefillBf16Prefetch = 0;  // whet:tune {0, 1} family=prefill_bf16
@@ -54,18 +54,18 @@ inline constexpr int kDecodeBf16Prefetch = 0;  // whet:tune {0, 16, 64} family=d
 
 // Chunked prefill: several queries behind a prefix of keys.
 inline constexpr Path kChunkedPath = Path::blocked;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=chunked
-inline constexpr int kChunkedTileQ = 64;  // whet:tune {32, 64, 128} family=chunked
+inline constexpr int kChunkedTileQ = 64;  // whet:tune {32, 64, 128, 256} family=chunked
 inline constexpr int kChunkedStrip = 32;  // whet:tune {32, 64} family=chunked
-inline constexpr int kChunkedTileKv = 64;  // whet:tune {32, 64, 128, 256} family=chunked
+inline constexpr int kChunkedTileKv = 64;  // whet:tune {64, 128, 256} family=chunked
 inline constexpr int kChunkedThreads = 1;  // whet:tune {1, 2} family=chunked
 inline constexpr Staging kChunkedStaging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=chunked
 inline constexpr int kChunkedPrefetch = 0;  // whet:tune {0, 1} family=chunked
 
 // A sliding window, whatever the lengths.
 inline constexpr Path kWindowPath = Path::blocked;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=window
-inline constexpr int kWindowTileQ = 64;  // whet:tune {32, 64, 128} family=window
+inline constexpr int kWindowTileQ = 64;  // whet:tune {32, 64, 128, 256} family=window
 inline constexpr int kWindowStrip = 32;  // whet:tune {32, 64} family=window
-inline constexpr int kWindowTileKv = 64;  // whet:tune {32, 64, 128, 256} family=window
+inline constexpr int kWindowTileKv = 64;  // whet:tune {64, 128, 256} family=window
 inline constexpr int kWindowThreads = 2;  // whet:tune {1, 2} family=window
 inline constexpr Staging kWindowStaging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=window
 inline constexpr int kWindowPrefetch = 0;  // whet:tune {0, 1} family=window

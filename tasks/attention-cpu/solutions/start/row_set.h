@@ -64,12 +64,12 @@ class RowSet {
   }
 
   // Rows [row, row + rows) see keys [j, j + n) of head kv_head, and of those the ones that their masks leave. With
-  // ahead > 0, K is fetched so many keys ahead (not beyond key `end`), and the block's V while its scores are computed.
-  void see(int row, int rows, std::int64_t b, std::int64_t kv_head, int j, int n, int ahead, int end) {
+  // ahead > 0, K is fetched so many keys ahead, and the block's V while its scores are computed.
+  void see(int row, int rows, std::int64_t b, std::int64_t kv_head, int j, int n, int ahead) {
     const std::ptrdiff_t at = (b * p_.kv_len + j) * key_stride_ + kv_head * dim_;
     const T* k = static_cast<const T*>(p_.k) + at;
     const T* v = static_cast<const T*>(p_.v) + at;
-    score(row, rows, k, n, v, ahead, end - j);
+    score(row, rows, k, n, v, ahead);
     float alpha[kTogether];
     for (int r = row; r < row + rows;) {
       const int together = row + rows - r >= kTogether ? kTogether : row + rows - r >= 2 ? 2 : 1;
@@ -99,26 +99,26 @@ class RowSet {
  private:
   static constexpr int kTogether = 4;  // rows that share a read of V
 
-  void fetch(const T* key) const {
-    const char* at = reinterpret_cast<const char*>(key);
-    for (std::size_t b = 0; b < dim_ * sizeof(T); b += 64) __builtin_prefetch(at + b);
-  }
+  // Bytes from a key to what is fetched beside it: a later key, and its own value.
+  struct Fetch {
+    std::ptrdiff_t keys, values;
+  };
 
-  void score(int row, int rows, const T* k, int n, const T* v, int ahead, int left) {
+  void score(int row, int rows, const T* k, int n, const T* v, int ahead) {
+    const Fetch fetch{ahead * key_stride_ * static_cast<std::ptrdiff_t>(sizeof(T)),
+                      reinterpret_cast<const char*>(v) - reinterpret_cast<const char*>(k)};
     for (int i = 0; i < n; i += 8) {
       // The last eight are moved back over keys that were done; fewer than eight repeat the last one.
       if (i + 8 > n && n >= 8) i = n - 8;
-      if (ahead > 0) {
-        for (int e = i; e < i + 8 && e < n; ++e) {
-          fetch(v + e * key_stride_);
-          if (e + ahead < left) fetch(k + (e + ahead) * key_stride_);
-        }
-      }
       const T* key[8];
       for (int e = 0; e < 8; ++e) key[e] = k + std::min(i + e, n - 1) * key_stride_;
       int r = row;
-      for (; r + 2 <= row + rows; r += 2) dots<2>(r, key, i);
-      if (r < row + rows) dots<1>(r, key, i);
+      if (ahead > 0) {
+        rows >= 2 ? dots<2, true>(r, key, i, fetch) : dots<1, true>(r, key, i, fetch);
+        r += rows >= 2 ? 2 : 1;
+      }
+      for (; r + 2 <= row + rows; r += 2) dots<2, false>(r, key, i, fetch);
+      if (r < row + rows) dots<1, false>(r, key, i, fetch);
     }
   }
 
@@ -130,16 +130,16 @@ class RowSet {
 #endif
 
   // scores_[r][i .. i+8) of R rows against eight keys.
-  template <int R>
-  void dots(int row, const T* const (&key)[8], int i) {
+  template <int R, bool Fetching>
+  void dots(int row, const T* const (&key)[8], int i, const Fetch& fetch) {
     vf acc[R][8];
     for (int r = 0; r < R; ++r) {
       for (int e = 0; e < 8; ++e) acc[r][e] = vset(0);
     }
     const Query* q = query_ + static_cast<std::ptrdiff_t>(row) * padded_;
     int d = 0;
-    for (; d + kStep <= dim_; d += kStep) step<R, true>(q, key, d, acc);
-    if (d < dim_) step<R, false>(q, key, d, acc);
+    for (; d + kStep <= dim_; d += kStep) step<R, true, Fetching>(q, key, d, acc, fetch);
+    if (d < dim_) step<R, false, Fetching>(q, key, d, acc, fetch);
     for (int r = 0; r < R; ++r) {
       float* to = scores_ + (row + r) * block_ + i;
       hsum8(acc[r], to);
@@ -149,8 +149,16 @@ class RowSet {
     }
   }
 
-  template <int R, bool Full>
-  void step(const Query* q, const T* const (&key)[8], int d, vf (&acc)[R][8]) const {
+  // A step takes one line of each key (with AVX-512), and fetches as much ahead.
+  template <int R, bool Full, bool Fetching>
+  void step(const Query* q, const T* const (&key)[8], int d, vf (&acc)[R][8], const Fetch& fetch) const {
+    if constexpr (Fetching) {
+      for (int e = 0; e < 8; ++e) {
+        const char* at = reinterpret_cast<const char*>(key[e] + d);
+        __builtin_prefetch(at + fetch.keys);
+        __builtin_prefetch(at + fetch.values);
+      }
+    }
     if constexpr (kPairs) {
 #if defined(START_BF16_DOT)
       __m512bh x[R];

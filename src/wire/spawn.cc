@@ -42,10 +42,14 @@ int lift(int descriptor) { return fcntl(descriptor, F_DUPFD, 10); }
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   for (int number = 1; number < 32; ++number) sigaction(number, &by_default, nullptr);
+  // A Ctrl-C that came to the whole group between fork and setpgid is pending now: the client decides what it means, not we.
+  struct sigaction ignored_signal {};
+  ignored_signal.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &ignored_signal, nullptr);
+  setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(126);  // it died before the line above
   bool wired = dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2 && dup2(report, 3) == 3 && fcntl(3, F_SETFD, FD_CLOEXEC) == 0;

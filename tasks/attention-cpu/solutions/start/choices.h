@@ -9,7 +9,7 @@
 //   TileKv    keys of a tile; for the other paths, keys of a block
 //   Threads   how many threads compute
 //   Staging   blocked: whether K is read in place, or K and V are staged as floats (families.h)
-//   Prefetch  blocked: tiles fetched ahead (0 or 1); decode: keys fetched ahead
+//   Prefetch  1: fetch the next tile or block ahead of its use
 //   Walk      split: order of heads and keys
 //   Pieces    split: work items per thread that the keys are at least cut into
 #pragma once
@@ -38,19 +38,19 @@ inline constexpr int kPrefillBf16Prefetch = 0;  // whet:tune {0, 1} family=prefi
 
 // Decode in float32: at most four queries, many keys. Bound by memory.
 inline constexpr Path kDecodeF32Path = Path::vectorised;  // whet:tune {Path::plain, Path::vectorised, Path::split} family=decode_f32
-inline constexpr int kDecodeF32TileKv = 64;  // whet:tune {32, 64, 128, 256} family=decode_f32
+inline constexpr int kDecodeF32TileKv = 64;  // whet:tune {16, 32, 64, 128, 256} family=decode_f32
 inline constexpr int kDecodeF32Threads = 2;  // whet:tune {1, 2} family=decode_f32
 inline constexpr Walk kDecodeF32Walk = Walk::by_head;  // whet:tune {Walk::by_head, Walk::by_position} family=decode_f32
 inline constexpr int kDecodeF32Pieces = 1;  // whet:tune {1, 2, 4} family=decode_f32
-inline constexpr int kDecodeF32Prefetch = 0;  // whet:tune {0, 16, 64} family=decode_f32
+inline constexpr int kDecodeF32Prefetch = 0;  // whet:tune {0, 1} family=decode_f32
 
 // Decode in bfloat16.
 inline constexpr Path kDecodeBf16Path = Path::split;  // whet:tune {Path::plain, Path::vectorised, Path::split} family=decode_bf16
-inline constexpr int kDecodeBf16TileKv = 64;  // whet:tune {32, 64, 128, 256} family=decode_bf16
+inline constexpr int kDecodeBf16TileKv = 64;  // whet:tune {16, 32, 64, 128, 256} family=decode_bf16
 inline constexpr int kDecodeBf16Threads = 2;  // whet:tune {1, 2} family=decode_bf16
 inline constexpr Walk kDecodeBf16Walk = Walk::by_head;  // whet:tune {Walk::by_head, Walk::by_position} family=decode_bf16
 inline constexpr int kDecodeBf16Pieces = 1;  // whet:tune {1, 2, 4} family=decode_bf16
-inline constexpr int kDecodeBf16Prefetch = 0;  // whet:tune {0, 16, 64} family=decode_bf16
+inline constexpr int kDecodeBf16Prefetch = 0;  // whet:tune {0, 1} family=decode_bf16
 
 // Chunked prefill: several queries behind a prefix of keys.
 inline constexpr Path kChunkedPath = Path::blocked;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=chunked

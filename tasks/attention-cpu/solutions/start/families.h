@@ -35,7 +35,7 @@ struct Config {
   Staging staging = Staging::in_place;
   Walk walk = Walk::by_head;
   int pieces = 1;     // `split` makes at least threads * pieces work items where the keys allow
-  int prefetch = 0;   // blocked: 0 or 1 tile ahead; the others: keys ahead
+  int prefetch = 0;   // 1: what the next tile or block needs is fetched ahead
 };
 
 struct Problem {

@@ -64,22 +64,26 @@ class RowSet {
   }
 
   // Rows [row, row + rows) see keys [j, j + n) of head kv_head, and of those the ones that their masks leave. With
-  // ahead > 0, K is fetched so many keys ahead, and the block's V while its scores are computed.
-  void see(int row, int rows, std::int64_t b, std::int64_t kv_head, int j, int n, int ahead) {
+  // `fetch`, the block's V is fetched while its scores are computed, and K of the next block while V is summed, so that
+  // memory is busy in both halves.
+  void see(int row, int rows, std::int64_t b, std::int64_t kv_head, int j, int n, bool fetch) {
     const std::ptrdiff_t at = (b * p_.kv_len + j) * key_stride_ + kv_head * dim_;
     const T* k = static_cast<const T*>(p_.k) + at;
     const T* v = static_cast<const T*>(p_.v) + at;
-    score(row, rows, k, n, v, ahead);
+    const std::ptrdiff_t to_value = reinterpret_cast<const char*>(v) - reinterpret_cast<const char*>(k);
+    const std::ptrdiff_t to_next_key = n * key_stride_ * static_cast<std::ptrdiff_t>(sizeof(T)) - to_value;
+    score(row, rows, k, n, fetch ? to_value : 0);
     float alpha[kTogether];
     for (int r = row; r < row + rows;) {
       const int together = row + rows - r >= kTogether ? kTogether : row + rows - r >= 2 ? 2 : 1;
       for (int i = 0; i < together; ++i) alpha[i] = weigh(r + i, j, n);
+      const std::ptrdiff_t next = fetch && r == row ? to_next_key : 0;
       if (together == kTogether) {
-        accumulate<kTogether>(r, v, n, alpha);
+        accumulate<kTogether>(r, v, n, alpha, next);
       } else if (together == 2) {
-        accumulate<2>(r, v, n, alpha);
+        accumulate<2>(r, v, n, alpha, next);
       } else {
-        accumulate<1>(r, v, n, alpha);
+        accumulate<1>(r, v, n, alpha, next);
       }
       r += together;
     }
@@ -99,21 +103,15 @@ class RowSet {
  private:
   static constexpr int kTogether = 4;  // rows that share a read of V
 
-  // Bytes from a key to what is fetched beside it: a later key, and its own value.
-  struct Fetch {
-    std::ptrdiff_t keys, values;
-  };
-
-  void score(int row, int rows, const T* k, int n, const T* v, int ahead) {
-    const Fetch fetch{ahead * key_stride_ * static_cast<std::ptrdiff_t>(sizeof(T)),
-                      reinterpret_cast<const char*>(v) - reinterpret_cast<const char*>(k)};
+  // `fetch` here and below: bytes from what is read to what is fetched beside it, or 0.
+  void score(int row, int rows, const T* k, int n, std::ptrdiff_t fetch) {
     for (int i = 0; i < n; i += 8) {
       // The last eight are moved back over keys that were done; fewer than eight repeat the last one.
       if (i + 8 > n && n >= 8) i = n - 8;
       const T* key[8];
       for (int e = 0; e < 8; ++e) key[e] = k + std::min(i + e, n - 1) * key_stride_;
       int r = row;
-      if (ahead > 0) {
+      if (fetch != 0) {
         rows >= 2 ? dots<2, true>(r, key, i, fetch) : dots<1, true>(r, key, i, fetch);
         r += rows >= 2 ? 2 : 1;
       }
@@ -131,7 +129,7 @@ class RowSet {
 
   // scores_[r][i .. i+8) of R rows against eight keys.
   template <int R, bool Fetching>
-  void dots(int row, const T* const (&key)[8], int i, const Fetch& fetch) {
+  void dots(int row, const T* const (&key)[8], int i, std::ptrdiff_t fetch) {
     vf acc[R][8];
     for (int r = 0; r < R; ++r) {
       for (int e = 0; e < 8; ++e) acc[r][e] = vset(0);
@@ -151,12 +149,10 @@ class RowSet {
 
   // A step takes one line of each key (with AVX-512), and fetches as much ahead.
   template <int R, bool Full, bool Fetching>
-  void step(const Query* q, const T* const (&key)[8], int d, vf (&acc)[R][8], const Fetch& fetch) const {
+  void step(const Query* q, const T* const (&key)[8], int d, vf (&acc)[R][8], std::ptrdiff_t fetch) const {
     if constexpr (Fetching) {
       for (int e = 0; e < 8; ++e) {
-        const char* at = reinterpret_cast<const char*>(key[e] + d);
-        __builtin_prefetch(at + fetch.keys);
-        __builtin_prefetch(at + fetch.values);
+        __builtin_prefetch(reinterpret_cast<const char*>(key[e] + d) + fetch);
       }
     }
     if constexpr (kPairs) {
@@ -213,22 +209,22 @@ class RowSet {
 
   // out_ = alpha * out_ + weights . V for R rows.
   template <int R>
-  void accumulate(int row, const T* v, int n, const float* alpha) {
+  void accumulate(int row, const T* v, int n, const float* alpha, std::ptrdiff_t fetch) {
     int d = 0;
 #if defined(START_BF16_DOT)
     if (paired_) {
-      for (; d + 64 <= dim_; d += 64) pair_columns<R, 2>(row, v, n, alpha, d);
-      if (d < dim_) pair_columns<R, 1>(row, v, n, alpha, d);
+      for (; d + 64 <= dim_; d += 64) pair_columns<R, 2>(row, v, n, alpha, d, fetch);
+      if (d < dim_) pair_columns<R, 1>(row, v, n, alpha, d, fetch);
       return;
     }
 #endif
-    for (; d + 4 * kLanes <= dim_; d += 4 * kLanes) columns<R, 4, true>(row, v, n, alpha, d);
-    for (; d + kLanes <= dim_; d += kLanes) columns<R, 1, true>(row, v, n, alpha, d);
-    if (d < dim_) columns<R, 1, false>(row, v, n, alpha, d);
+    for (; d + 4 * kLanes <= dim_; d += 4 * kLanes) columns<R, 4, true>(row, v, n, alpha, d, fetch);
+    for (; d + kLanes <= dim_; d += kLanes) columns<R, 1, true>(row, v, n, alpha, d, fetch);
+    if (d < dim_) columns<R, 1, false>(row, v, n, alpha, d, fetch);
   }
 
   template <int R, int C, bool Full>
-  void columns(int row, const T* v, int n, const float* alpha, int d) {
+  void columns(int row, const T* v, int n, const float* alpha, int d, std::ptrdiff_t fetch) {
     vf acc[R][C];
     float* out = out_ + static_cast<std::ptrdiff_t>(row) * padded_ + d;
     const float* w = scores_ + row * block_;
@@ -239,6 +235,7 @@ class RowSet {
       vf x[C];
       for (int c = 0; c < C; ++c) {
         const T* at = v + i * key_stride_ + d + c * kLanes;
+        if (fetch != 0) __builtin_prefetch(reinterpret_cast<const char*>(at) + fetch);
         x[c] = Full ? vload(at) : vload_part(at, dim_ - d);
       }
       for (int r = 0; r < R; ++r) {
@@ -255,7 +252,7 @@ class RowSet {
   // Two keys a step, interleaved by unpacking within 128-bit lanes: of 32 columns the first vector takes those with
   // d % 8 < 4, the second the others. order_pairs() undoes that once, at the end.
   template <int R, int C>
-  void pair_columns(int row, const T* v, int n, const float* alpha, int d) {
+  void pair_columns(int row, const T* v, int n, const float* alpha, int d, std::ptrdiff_t fetch) {
     vf acc[R][2 * C];
     float* out = out_ + static_cast<std::ptrdiff_t>(row) * padded_ + d;
     for (int r = 0; r < R; ++r) {
@@ -265,6 +262,10 @@ class RowSet {
       __m512bh x[2 * C];
       for (int c = 0; c < C; ++c) {
         const T* at = v + i * key_stride_ + d + c * 32;
+        if (fetch != 0) {
+          __builtin_prefetch(reinterpret_cast<const char*>(at) + fetch);
+          __builtin_prefetch(reinterpret_cast<const char*>(at + key_stride_) + fetch);
+        }
         const __m512i even = _mm512_loadu_si512(at);
         const __m512i odd = i + 1 < n ? _mm512_loadu_si512(at + key_stride_) : _mm512_setzero_si512();
         x[2 * c] = (__m512bh)_mm512_unpacklo_epi16(even, odd);

@@ -45,7 +45,7 @@ void vectorised(const Problem& p, const Config& c, Pool& pool, char* workspace) 
     RowSet<T> row(p, 1, c.tile_kv, memory);
     row.load(0, b, i, h);
     for (int j = first; j < end; j += c.tile_kv) {
-      row.see(0, 1, b, h / p.group(), j, std::min(c.tile_kv, end - j), c.prefetch);
+      row.see(0, 1, b, h / p.group(), j, std::min(c.tile_kv, end - j), c.prefetch != 0);
     }
     const float sum = row.partial(0).sum;
     store_row<T>(p, b, i, h, row.result(0), sum > 0 ? 1 / sum : 0);

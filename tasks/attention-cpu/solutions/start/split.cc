@@ -58,7 +58,7 @@ void attend_piece(const Problem& p, const Config& c, const Plan& plan, std::int6
   const int end = std::min({p.end_key(p.q_len - 1), (piece + 1) * plan.piece, static_cast<int>(p.kv_len)});
   for (int j = first; j < end; j += c.tile_kv) {
     for (std::int64_t h = 0; h < plan.heads; ++h) {
-      set.see(static_cast<int>(h) * rows, rows, b, first_head + h, j, std::min(c.tile_kv, end - j), c.prefetch);
+      set.see(static_cast<int>(h) * rows, rows, b, first_head + h, j, std::min(c.tile_kv, end - j), c.prefetch != 0);
     }
   }
   for (std::int64_t h = 0; h < plan.heads; ++h) {

@@ -65,7 +65,7 @@ class BlockedItem {
     const int first = p_.first_key(position(first_row_)), end = p_.end_key(position(first_row_ + rows_ - 1));
     for (int j = first; j < end; j += c_.tile_kv) {
       const int n = std::min(c_.tile_kv, end - j);
-      if (c_.prefetch) fetch_rows(later, (j - first) / c_.tile_kv, (end - first + c_.tile_kv - 1) / c_.tile_kv);
+      if (c_.prefetch) fetch_queries(later, (j - first) / c_.tile_kv, (end - first + c_.tile_kv - 1) / c_.tile_kv);
       stage(j, n);
       for (int s = 0; s < strips_ && s * W < rows_; ++s) attend(s, j, n, s == 0 ? end : 0);
     }
@@ -152,12 +152,8 @@ class BlockedItem {
 #endif
   }
 
-  // One of `shares` equal shares of what will miss the caches: this tile's rows of o, and the later tile's of q.
-  void fetch_rows(const RowTile& later, std::int64_t share, std::int64_t shares) const {
-    for (std::int64_t r = rows_ * share / shares; r < rows_ * (share + 1) / shares; ++r) {
-      const char* at = reinterpret_cast<const char*>(static_cast<T*>(p_.o) + row_at_[r]);
-      for (std::size_t b = 0; b < dim_ * sizeof(T); b += 64) __builtin_prefetch(at + b, 1);
-    }
+  // One of `shares` equal shares of what a later tile will miss in the caches: its rows of q.
+  void fetch_queries(const RowTile& later, std::int64_t share, std::int64_t shares) const {
     const T* q = static_cast<const T*>(p_.q);
     for (std::int64_t r = later.rows * share / shares; r < later.rows * (share + 1) / shares; ++r) {
       const std::int64_t i = position(later.first + r), head = later.kv_head * group_ + later.first + r - i * group_;
@@ -302,17 +298,33 @@ class BlockedItem {
   }
 
   void store_out() {
-    T* o = static_cast<T*>(p_.o);
     for (std::int64_t r = 0; r < rows_; ++r) {
+      T* to = static_cast<T*>(p_.o) + row_at_[r];
       const float* from = out_ + r * padded_;
-      T* to = o + row_at_[r];
       // A strip that saw no key at all was never written.
       const bool empty = !(started_ >> (r / W) & 1u) || !(sum_[r] > 0);
-      const vf factor = vset(empty ? 0 : 1 / sum_[r]);
-      int d = 0;
-      for (; d + kLanes <= dim_; d += kLanes) vstore(to + d, empty ? vset(0) : vload(from + d) * factor);
-      if (d < dim_) vstore_part(to + d, empty ? vset(0) : vload(from + d) * factor, dim_ - d);
+      if (empty) {
+        std::memset(to, 0, sizeof(T) * static_cast<std::size_t>(dim_));
+      } else {
+        store_row(to, from, 1 / sum_[r]);
+      }
     }
+#if defined(START_STREAM)
+    stream_end();
+#endif
+  }
+
+  void store_row(T* to, const float* from, float scale) const {
+    const vf factor = vset(scale);
+#if defined(START_STREAM)
+    if (dim_ % kStreamed<T> == 0) {  // then all rows are aligned as the tensor is
+      for (int d = 0; d < dim_; d += kStreamed<T>) vstream(to + d, from + d, factor);
+      return;
+    }
+#endif
+    int d = 0;
+    for (; d + kLanes <= dim_; d += kLanes) vstore(to + d, vload(from + d) * factor);
+    if (d < dim_) vstore_part(to + d, vload(from + d) * factor, dim_ - d);
   }
 
   const Problem& p_;

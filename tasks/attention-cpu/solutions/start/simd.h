@@ -148,6 +148,20 @@ inline void vstore(Bf16* p, vf x) {
 #endif
 }
 
+#if defined(START_BF16_DOT)
+#define START_STREAM 1
+// Streaming stores past the caches, for lines that are written whole and not read again: kStreamed<T> floats, scaled, to
+// `p` aligned to 64 bytes. stream_end() comes before anyone is told.
+template <class T>
+inline constexpr int kStreamed = 64 / sizeof(T);
+inline void vstream(float* p, const float* from, vf factor) { _mm512_stream_ps(p, vload(from) * factor); }
+inline void vstream(Bf16* p, const float* from, vf factor) {
+  const __m512bh x = _mm512_cvtne2ps_pbh(vload(from + 16) * factor, vload(from) * factor);
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(p), (__m512i)x);
+}
+inline void stream_end() { _mm_sfence(); }
+#endif
+
 #elif defined(START_AVX2)
 
 inline constexpr int kLanes = 8;

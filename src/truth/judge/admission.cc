@@ -18,7 +18,7 @@ using Outputs = std::vector<std::vector<uint8_t>>;
 // Runs the reference on whatever lies in set 0.
 Verdict answer(Contestant& reference, Outputs& outputs) {
   double ns = 0;
-  reference.expect_outputs_untouched(false);
+  reference.watch_outputs(false);
   Verdict verdict = reference.prepare(0, Caches::as_they_are, ns);
   if (verdict.correct()) verdict = reference.run(0, Caches::as_they_are, ns);
   outputs.clear();
@@ -145,7 +145,7 @@ class Examination {
 
 }  // namespace
 
-Admission examine(const Definition& definition, const Workload& workload, Contestant& reference, int) {
+Admission examine(const Definition& definition, const Workload& workload, Contestant& reference) {
   return Examination(definition, workload, reference).run();
 }
 

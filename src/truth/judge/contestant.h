@@ -14,6 +14,7 @@
 
 namespace whet {
 
+// What is done to the call's buffers before it: flushed from every cache, read once, or nothing (the reference, whose time does not count).
 enum class Caches { flushed, resident, as_they_are };
 
 // One Solution that takes part in a judgement, in a process of its own: the candidate, a baseline, the reference, or a second process of one of
@@ -43,13 +44,12 @@ class Contestant {
 
   std::vector<Buffer>& outputs() { return outputs_; }
   const void* output(size_t index) const { return outputs_[index].data(); }
-  // Called by run() and prepare() between the thaw and the start: the outputs must still be as they were filled.
-  void expect_outputs_untouched(bool expected) { watch_outputs_ = expected; }
+  // Whether run() compares what the outputs held when the Solution returned with what they hold once it is frozen. Not for the reference.
+  void watch_outputs(bool watch) { watch_outputs_ = watch; }
   // After a wrong answer: lets the process go on and looks whether it still writes.
   bool writes_late();
   bool alive() const { return runner_ && !runner_->dead(); }
   void set_call_limit(std::chrono::milliseconds limit) { limit_ = limit; }
-  void stop() { runner_.reset(); }  // the next open() starts a fresh process
 
  private:
   Verdict turn(runner::Op op, int set, Caches caches, double& ns);

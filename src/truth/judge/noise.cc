@@ -20,7 +20,7 @@ std::vector<double> alternate(const Definition& definition, const Workload& work
   if (!inputs) return logs;
   Contestant* players[2] = {parts.first.get(), parts.second.get()};
   for (Contestant* player : players) {
-    player->expect_outputs_untouched(false);
+    player->watch_outputs(false);
     if (!player->open(definition, workload, *inputs, parts.secret).correct()) return logs;
   }
   for (int draw = 0; draw <= kPairs; ++draw) {

@@ -93,7 +93,7 @@ Verdict Session::compute_expected(const Draw& draw) {
   parts_.inputs.write(draw);
   const int set = parts_.inputs.set_of(draw.number), epoch = parts_.inputs.epoch_of(draw.number);
   Contestant& reference = parts_.reference;
-  reference.expect_outputs_untouched(false);
+  reference.watch_outputs(false);
   double ns = 0;
   Verdict verdict{Code::correct, "", ""};
   if (epoch != plan_epoch_ || draw.number == 0) {
@@ -169,7 +169,7 @@ void Session::take_turn(Player& player, const Draw& draw, Column column, int pos
   std::vector<Buffer>& outputs = player.contestant->outputs();
   for (size_t i = 0; i < outputs.size(); ++i) std::memcpy(outputs[i].data(), stale_[i].data(), stale_[i].size());
   double ns = 0;
-  player.contestant->expect_outputs_untouched(true);
+  player.contestant->watch_outputs(true);
   Verdict verdict = player.contestant->run(parts_.inputs.set_of(draw.number), column == Column::resident ? Caches::resident : Caches::flushed, ns);
   parts_.stopwatch.move(Stopwatch::solutions, ns);
   if (verdict.correct()) verdict = check(player, draw);

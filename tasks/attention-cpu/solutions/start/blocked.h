@@ -59,6 +59,7 @@ class BlockedItem {
     rows_ = tile.rows;
     keys_ = static_cast<const T*>(p_.k) + (b_ * p_.kv_len * p_.kv_heads + kv_head_) * p_.head_dim;
     values_ = static_cast<const T*>(p_.v) + (b_ * p_.kv_len * p_.kv_heads + kv_head_) * p_.head_dim;
+    look_ahead(later);
     place_rows();
     load_queries();
     started_ = 0;
@@ -74,6 +75,17 @@ class BlockedItem {
 
  private:
   std::int64_t position(std::int64_t row) const { return row / group_; }
+
+  // Where the first keys of `later` are, if they are those of another head.
+  void look_ahead(const RowTile& later) {
+    later_count_ = 0;
+    if (later.rows == 0 || (later.b == b_ && later.kv_head == kv_head_)) return;
+    const int first = p_.first_key(position(later.first)), end = p_.end_key(position(later.first + later.rows - 1));
+    const std::int64_t at = ((later.b * p_.kv_len + first) * p_.kv_heads + later.kv_head) * p_.head_dim;
+    later_keys_ = static_cast<const T*>(p_.k) + at;
+    later_values_ = static_cast<const T*>(p_.v) + at;
+    later_count_ = std::min(c_.tile_kv, end - first);
+  }
 
   // What each row is: its place in q and o, and its mask. Rows beyond the last one repeat it, and are not stored.
   void place_rows() {
@@ -161,9 +173,32 @@ class BlockedItem {
     }
   }
 
+  // MR keys and values from key `next` of this tile on; behind its last key, those that a tile of another head begins with.
+  void fetch_keys(int next, int end) const {
+    for (int key = next; key < next + MR; ++key) {
+      if (key < end) {
+        prefetch_row(keys_ + key * row_);
+        prefetch_row(values_ + key * row_);
+      } else if (key - end < later_count_) {
+        prefetch_row(later_keys_ + (key - end) * row_);
+        prefetch_row(later_values_ + (key - end) * row_);
+      }
+    }
+  }
+
   void prefetch_row(const T* row) const {
     const char* at = reinterpret_cast<const char*>(row);
     for (std::size_t b = 0; b < dim_ * sizeof(T); b += 64) __builtin_prefetch(at + b);
+  }
+
+  // Of a tile's keys, those that a vector of query rows sees: [lo, hi), whole pairs where keys are multiplied in pairs.
+  struct Seen {
+    int lo, hi;
+  };
+
+  Seen seen(int first_row, int rows, int j, int n) const {
+    const int lo = std::clamp(first_key_[first_row] - j, 0, n), hi = std::clamp(end_key_[first_row + rows - 1] - j, 0, n);
+    return kPairs ? Seen{lo / 2 * 2, std::min((hi + 1) / 2 * 2, n)} : Seen{lo, hi};
   }
 
   // One strip of rows against keys [j, j + n). `end` is the end of the tile's keys where this strip also prefetches.
@@ -174,22 +209,24 @@ class BlockedItem {
     const bool masked = j + n > end_key_[s * W] || j < first_key_[last];
 
     vf top[NV], old_top[NV], alpha[NV], sum[NV];
-    for (int c = 0; c < NV; ++c) old_top[c] = top[c] = vload(top_ + s * W + c * kLanes);
-    score(s, j, n, end, top);
-    if (masked) mask(s, j, n, old_top, top);
+    Seen see[NV];
+    for (int c = 0; c < NV; ++c) {
+      old_top[c] = top[c] = vload(top_ + s * W + c * kLanes);
+      see[c] = seen(s * W + c * kLanes, kLanes, j, n);
+    }
+    score(s, j, n, end, see, top);
+    if (masked) mask(s, j, see, old_top, top);
+    weigh(n, see, top, sum);
     for (int c = 0; c < NV; ++c) {
       alpha[c] = exp2_float(old_top[c] - top[c]);
       vstore(top_ + s * W + c * kLanes, top[c]);
-    }
-    weigh(n, top, sum);
-    for (int c = 0; c < NV; ++c) {
       float* at = sum_ + s * W + c * kLanes;
       vstore(at, vfma(vload(at), alpha[c], sum[c]));
     }
-    accumulate(s, n, alpha);
+    accumulate(s, j, n, masked, alpha);
   }
 
-  void score(int s, int j, int n, int end, vf (&top)[NV]) {
+  void score(int s, int j, int n, int end, const Seen (&see)[NV], vf (&top)[NV]) {
     const Cell* q = queries_ + static_cast<std::ptrdiff_t>(s) * W * steps_;
     const Cell* k = staged_keys_;
     std::ptrdiff_t stride = stage_stride_;
@@ -204,34 +241,37 @@ class BlockedItem {
     for (int r = 0; r < n;) {
       // The last block is moved back over keys that were done: the same values again, and no second kernel.
       if (r + MR > n && n >= MR) r = n - MR;
-      if (c_.prefetch && end > 0) {
-        const int next = j + r + c_.tile_kv;
-        for (int i = 0; i < MR; ++i) {
-          if (!kPairs) prefetch_row(values_ + std::min(j + r + i, end - 1) * row_);
-          if (next + i < end) {
-            prefetch_row(keys_ + (next + i) * row_);
-            if (kPairs) prefetch_row(values_ + (next + i) * row_);
-          }
-        }
-      }
-      if (r + MR <= n) {
-        score_rows<Op, NV, MR>(k + r * stride, stride, q, steps_, factor, scores_ + r * W, top);
-        r += MR;
-      } else {
-        score_rows<Op, NV, 1>(k + r * stride, stride, q, steps_, factor, scores_ + r * W, top);
-        r += 1;
-      }
+      if (c_.prefetch && end > 0) fetch_keys(j + r + c_.tile_kv, end);
+      const int high = r + MR <= n ? MR : 1;
+      int from = 0, to = NV;
+      while (from < to && see[from].hi <= r) ++from;
+      while (from < to && see[to - 1].lo >= r + high) --to;
+      score_some<NV>(high, to - from, k + r * stride, stride, q + from * kLanes, factor, scores_ + r * W + from * kLanes, top + from);
+      r += high;
     }
   }
 
-  void mask(int s, int j, int n, const vf (&old_top)[NV], vf (&top)[NV]) {
+  // `high` keys, MR or one, against `vectors` vectors of query rows.
+  template <int V>
+  void score_some(int high, int vectors, const Cell* k, std::ptrdiff_t stride, const Cell* q, float factor, float* scores, vf* top) const {
+    if constexpr (V > 0) {
+      if (vectors < V) return score_some<V - 1>(high, vectors, k, stride, q, factor, scores, top);
+      high == MR ? score_rows<Op, V, MR>(k, stride, q, W, steps_, factor, scores, top)
+                 : score_rows<Op, V, 1>(k, stride, q, W, steps_, factor, scores, top);
+    }
+  }
+
+  void mask(int s, int j, const Seen (&see)[NV], const vf (&old_top)[NV], vf (&top)[NV]) {
     for (int c = 0; c < NV; ++c) {
+      const int row = s * W + c * kLanes, all_from = first_key_[row + kLanes - 1] - j, all_to = end_key_[row] - j;
       vf t = old_top[c];
-      for (int r = 0; r < n; ++r) {
+      for (int r = see[c].lo; r < see[c].hi; ++r) {
         float* at = scores_ + r * W + c * kLanes;
-        const int rows = s * W + c * kLanes;
-        const vf x = vkeep_between(vload(at), j + r, first_key_ + rows, end_key_ + rows, -INFINITY);
-        vstore(at, x);
+        vf x = vload(at);
+        if (r < all_from || r >= all_to) {
+          x = vkeep_between(x, j + r, first_key_ + row, end_key_ + row, -INFINITY);
+          vstore(at, x);
+        }
         t = vmax(t, x);
       }
       top[c] = t;
@@ -239,40 +279,39 @@ class BlockedItem {
   }
 
   // weights_ = 2^(scores - top), as floats or as pairs of neighbouring keys.
-  void weigh(int n, const vf (&top)[NV], vf (&sum)[NV]) {
-    for (int c = 0; c < NV; ++c) sum[c] = vset(0);
-    if constexpr (kPairs) {
+  void weigh([[maybe_unused]] int n, const Seen (&see)[NV], const vf (&top)[NV], vf (&sum)[NV]) {
+    for (int c = 0; c < NV; ++c) {
+      vf total = vset(0);
+      const float* from = scores_ + c * kLanes;
+      Cell* to = weights_ + c * kLanes;
+      if constexpr (kPairs) {
 #if defined(START_BF16_DOT)
-      const __m512i interleave = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
-                                                  21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-      const float* none = scores_ + n * W;
-      for (int r = 0; r < n; r += 2) {
-        for (int c = 0; c < NV; ++c) {
-          const float* at = scores_ + r * W + c * kLanes;
-          const vf even = exp2_short(vload(at) - top[c]);
-          const vf odd = at + W < none ? exp2_short(vload(at + W) - top[c]) : vset(0);
-          sum[c] += even + odd;
+        const __m512i interleave = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                                                    21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+        for (int r = see[c].lo; r < see[c].hi; r += 2) {
+          const vf even = exp2_short(vload(from + r * W) - top[c]);
+          const vf odd = r + 1 < n ? exp2_short(vload(from + (r + 1) * W) - top[c]) : vset(0);
+          total += even + odd;
           const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
-          _mm512_storeu_si512(weights_ + r / 2 * W + c * kLanes, _mm512_permutexvar_epi16(interleave, both));
+          _mm512_storeu_si512(to + r / 2 * W, _mm512_permutexvar_epi16(interleave, both));
         }
-      }
 #endif
-    } else {
-      for (int r = 0; r < n; ++r) {
-        for (int c = 0; c < NV; ++c) {
-          const vf w = exp2_float(vload(scores_ + r * W + c * kLanes) - top[c]);
-          sum[c] += w;
-          vstore(weights_ + r * W + c * kLanes, w);
+      } else {
+        for (int r = see[c].lo; r < see[c].hi; ++r) {
+          const vf x = vload(from + r * W) - top[c];
+          const vf w = sizeof(T) == 2 ? exp2_short(x) : exp2_float(x);
+          total += w;
+          vstore(to + r * W, w);
         }
       }
+      sum[c] = total;
     }
   }
 
-  void accumulate(int s, int n, const vf (&alpha)[NV]) {
+  void accumulate(int s, int j, int n, bool masked, const vf (&alpha)[NV]) {
     float factor[W];
     for (int c = 0; c < NV; ++c) vstore(factor + c * kLanes, alpha[c]);
-    const Values product{kPairs ? (n + 1) / 2 : n, !(started_ >> s & 1u), factor,
-                         out_ + static_cast<std::ptrdiff_t>(s) * W * padded_};
+    const Values product{j, n, masked, s * W, !(started_ >> s & 1u), factor, out_ + static_cast<std::ptrdiff_t>(s) * W * padded_};
     started_ |= 1u << s;
     const int rows = static_cast<int>(std::min<std::int64_t>(W, rows_ - s * W));
     int d = 0;
@@ -282,7 +321,9 @@ class BlockedItem {
   }
 
   struct Values {
-    int steps;
+    int j, n;
+    bool masked;
+    int row;  // the strip's first in the tile
     bool fresh;
     const float* alpha;
     float* out;
@@ -291,9 +332,13 @@ class BlockedItem {
   // C vectors of columns of all rows, so that those columns of V stay in the first cache.
   template <int Rows, int C>
   void columns(const Values& x, int d, int rows) {
+    Seen all{0, x.n};
     for (int r = 0; r < rows; r += Rows) {
-      value_rows<Op, Rows, C>(weights_ + r, W, staged_values_ + d, stage_stride_, x.steps, x.fresh, x.alpha + r,
-                              x.out + r * padded_ + d, padded_);
+      if (x.masked) all = seen(x.row + r, Rows, x.j, x.n);
+      if (all.lo >= all.hi && !x.fresh) continue;  // then alpha is 1
+      const int first = kPairs ? all.lo / 2 : all.lo, end = kPairs ? (all.hi + 1) / 2 : all.hi;
+      value_rows<Op, Rows, C>(weights_ + first * W + r, W, staged_values_ + first * stage_stride_ + d, stage_stride_, end - first,
+                              x.fresh, x.alpha + r, x.out + r * padded_ + d, padded_);
     }
   }
 
@@ -338,6 +383,8 @@ class BlockedItem {
   std::int64_t b_ = 0, kv_head_ = 0, first_row_ = 0, rows_ = 0;
   unsigned started_ = 0;  // a bit per strip: out_ holds something
   const T *keys_ = nullptr, *values_ = nullptr;
+  const T *later_keys_ = nullptr, *later_values_ = nullptr;
+  int later_count_ = 0;  // keys there
 };
 
 // Items of one head follow each other, so that its keys stay in the last cache; the last rows, which see most, come first.

@@ -36,30 +36,30 @@ struct PairCell {
 };
 #endif
 
-// scores[r][.] = factor * sum over i < steps of keys[r * key_stride + i] * q[i][.] for MR keys; raises `top`.
-template <class Op, int NV, int MR>
+// scores[r][.] = factor * sum over i < steps of keys[r * key_stride + i] * q[i][.] for MR keys and V vectors of query rows;
+// raises `top`. Both q and scores have rows of `width`.
+template <class Op, int V, int MR>
 [[gnu::noinline]] void score_rows(const typename Op::Cell* keys, std::ptrdiff_t key_stride, const typename Op::Cell* q,
-                                  int steps, float factor, float* scores, vf (&top)[NV]) {
-  constexpr int W = NV * kLanes;
-  vf acc[MR][NV];
+                                  std::ptrdiff_t width, int steps, float factor, float* scores, vf* top) {
+  vf acc[MR][V];
   for (int r = 0; r < MR; ++r) {
-    for (int c = 0; c < NV; ++c) acc[r][c] = vset(0);
+    for (int c = 0; c < V; ++c) acc[r][c] = vset(0);
   }
-  for (int i = 0; i < steps; ++i) {
-    decltype(Op::load(q)) b[NV];
-    for (int c = 0; c < NV; ++c) {
-      b[c] = Op::load(q + i * W + c * kLanes);
+  for (int i = 0; i < steps; ++i, q += width) {
+    decltype(Op::load(q)) b[V];
+    for (int c = 0; c < V; ++c) {
+      b[c] = Op::load(q + c * kLanes);
       START_IN_REGISTER(b[c]);
     }
     for (int r = 0; r < MR; ++r) {
       const auto a = Op::broadcast(keys + r * key_stride + i);
-      for (int c = 0; c < NV; ++c) acc[r][c] = Op::multiply_add(a, b[c], acc[r][c]);
+      for (int c = 0; c < V; ++c) acc[r][c] = Op::multiply_add(a, b[c], acc[r][c]);
     }
   }
   for (int r = 0; r < MR; ++r) {
-    for (int c = 0; c < NV; ++c) {
+    for (int c = 0; c < V; ++c) {
       acc[r][c] *= vset(factor);
-      vstore(scores + r * W + c * kLanes, acc[r][c]);
+      vstore(scores + r * width + c * kLanes, acc[r][c]);
       top[c] = vmax(top[c], acc[r][c]);
     }
   }
@@ -93,8 +93,8 @@ template <class Op, int MR, int C>
   }
 }
 
-// Rows of keys of one call of score_rows().
+// Keys of one call of score_rows() where a strip has NV vectors of query rows.
 template <int NV>
-inline constexpr int kKeysHigh = NV >= 4 ? 4 : kLanes == 16 ? 8 : 4;
+inline constexpr int kKeysHigh = kLanes == 16 ? (NV >= 4 ? 6 : 8) : (NV >= 2 ? 6 : 8);
 
 }  // namespace start

@@ -11,6 +11,7 @@
 //   Staging   blocked: whether K is read in place, or K and V are staged as floats (families.h)
 //   Prefetch  1: fetch the next tile or block ahead of its use
 //   Walk      split: order of heads and keys
+//   Multiply  split: bfloat16 in pairs, or as floats
 //   Pieces    split: work items per thread that the keys are at least cut into
 #pragma once
 
@@ -22,7 +23,7 @@ namespace start {
 inline constexpr Path kPrefillF32Path = Path::blocked;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=prefill_f32
 inline constexpr int kPrefillF32TileQ = 64;  // whet:tune {32, 64, 128, 256} family=prefill_f32
 inline constexpr int kPrefillF32Strip = 32;  // whet:tune {32, 64} family=prefill_f32
-inline constexpr int kPrefillF32TileKv = 64;  // whet:tune {64, 128, 256} family=prefill_f32
+inline constexpr int kPrefillF32TileKv = 64;  // whet:tune {64, 96, 128, 192} family=prefill_f32
 inline constexpr int kPrefillF32Threads = 2;  // whet:tune {1, 2} family=prefill_f32
 inline constexpr Staging kPrefillF32Staging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=prefill_f32
 inline constexpr int kPrefillF32Prefetch = 0;  // whet:tune {0, 1} family=prefill_f32
@@ -31,7 +32,7 @@ inline constexpr int kPrefillF32Prefetch = 0;  // whet:tune {0, 1} family=prefil
 inline constexpr Path kPrefillBf16Path = Path::blocked;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=prefill_bf16
 inline constexpr int kPrefillBf16TileQ = 64;  // whet:tune {32, 64, 128, 256} family=prefill_bf16
 inline constexpr int kPrefillBf16Strip = 32;  // whet:tune {32, 64} family=prefill_bf16
-inline constexpr int kPrefillBf16TileKv = 64;  // whet:tune {64, 128, 256} family=prefill_bf16
+inline constexpr int kPrefillBf16TileKv = 64;  // whet:tune {64, 96, 128, 192} family=prefill_bf16
 inline constexpr int kPrefillBf16Threads = 2;  // whet:tune {1, 2} family=prefill_bf16
 inline constexpr Staging kPrefillBf16Staging = Staging::staged;  // whet:tune {Staging::in_place, Staging::staged} family=prefill_bf16
 inline constexpr int kPrefillBf16Prefetch = 0;  // whet:tune {0, 1} family=prefill_bf16
@@ -49,6 +50,7 @@ inline constexpr Path kDecodeBf16Path = Path::split;  // whet:tune {Path::plain,
 inline constexpr int kDecodeBf16TileKv = 64;  // whet:tune {16, 32, 64, 128, 256} family=decode_bf16
 inline constexpr int kDecodeBf16Threads = 2;  // whet:tune {1, 2} family=decode_bf16
 inline constexpr Walk kDecodeBf16Walk = Walk::by_head;  // whet:tune {Walk::by_head, Walk::by_position} family=decode_bf16
+inline constexpr Multiply kDecodeBf16Multiply = Multiply::pairs;  // whet:tune {Multiply::pairs, Multiply::floats} family=decode_bf16
 inline constexpr int kDecodeBf16Pieces = 1;  // whet:tune {1, 2, 4} family=decode_bf16
 inline constexpr int kDecodeBf16Prefetch = 0;  // whet:tune {0, 1} family=decode_bf16
 
@@ -56,7 +58,7 @@ inline constexpr int kDecodeBf16Prefetch = 0;  // whet:tune {0, 1} family=decode
 inline constexpr Path kChunkedPath = Path::blocked;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=chunked
 inline constexpr int kChunkedTileQ = 64;  // whet:tune {32, 64, 128, 256} family=chunked
 inline constexpr int kChunkedStrip = 32;  // whet:tune {32, 64} family=chunked
-inline constexpr int kChunkedTileKv = 64;  // whet:tune {64, 128, 256} family=chunked
+inline constexpr int kChunkedTileKv = 64;  // whet:tune {64, 96, 128, 192} family=chunked
 inline constexpr int kChunkedThreads = 1;  // whet:tune {1, 2} family=chunked
 inline constexpr Staging kChunkedStaging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=chunked
 inline constexpr int kChunkedPrefetch = 0;  // whet:tune {0, 1} family=chunked
@@ -65,7 +67,7 @@ inline constexpr int kChunkedPrefetch = 0;  // whet:tune {0, 1} family=chunked
 inline constexpr Path kWindowPath = Path::blocked;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=window
 inline constexpr int kWindowTileQ = 64;  // whet:tune {32, 64, 128, 256} family=window
 inline constexpr int kWindowStrip = 32;  // whet:tune {32, 64} family=window
-inline constexpr int kWindowTileKv = 64;  // whet:tune {64, 128, 256} family=window
+inline constexpr int kWindowTileKv = 64;  // whet:tune {64, 96, 128, 192} family=window
 inline constexpr int kWindowThreads = 2;  // whet:tune {1, 2} family=window
 inline constexpr Staging kWindowStaging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=window
 inline constexpr int kWindowPrefetch = 0;  // whet:tune {0, 1} family=window
@@ -75,7 +77,7 @@ inline constexpr Path kEdgePath = Path::vectorised;  // whet:tune {Path::plain, 
 inline constexpr Path kEdgeShortPath = Path::plain;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=edge
 inline constexpr int kEdgeTileQ = 64;  // whet:tune {32, 64, 128} family=edge
 inline constexpr int kEdgeStrip = 32;  // whet:tune {32, 64} family=edge
-inline constexpr int kEdgeTileKv = 64;  // whet:tune {64, 128} family=edge
+inline constexpr int kEdgeTileKv = 64;  // whet:tune {64, 96, 128} family=edge
 inline constexpr int kEdgeThreads = 1;  // whet:tune {1, 2} family=edge
 inline constexpr Staging kEdgeStaging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=edge
 

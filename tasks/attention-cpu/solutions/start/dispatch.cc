@@ -17,8 +17,8 @@ Config chosen(const Problem& p) {
   const auto tiles = [&](Path path, int tile_q, int strip, int tile_kv, int threads, Staging staging, int prefetch) {
     c = {.path = path, .tile_q = tile_q, .strip = strip, .tile_kv = tile_kv, .threads = threads, .staging = staging, .prefetch = prefetch};
   };
-  const auto pieces = [&](Path path, int tile_kv, int threads, Walk walk, int count, int prefetch) {
-    c = {.path = path, .tile_kv = tile_kv, .threads = threads, .walk = walk, .pieces = count, .prefetch = prefetch};
+  const auto pieces = [&](Path path, int tile_kv, int threads, Walk walk, Multiply multiply, int count, int prefetch) {
+    c = {.path = path, .tile_kv = tile_kv, .threads = threads, .walk = walk, .multiply = multiply, .pieces = count, .prefetch = prefetch};
   };
   switch (family_of(p)) {
     case Family::prefill_f32:
@@ -29,10 +29,10 @@ Config chosen(const Problem& p) {
             kPrefillBf16Prefetch);
       break;
     case Family::decode_f32:
-      pieces(kDecodeF32Path, kDecodeF32TileKv, kDecodeF32Threads, kDecodeF32Walk, kDecodeF32Pieces, kDecodeF32Prefetch);
+      pieces(kDecodeF32Path, kDecodeF32TileKv, kDecodeF32Threads, kDecodeF32Walk, Multiply::floats, kDecodeF32Pieces, kDecodeF32Prefetch);
       break;
     case Family::decode_bf16:
-      pieces(kDecodeBf16Path, kDecodeBf16TileKv, kDecodeBf16Threads, kDecodeBf16Walk, kDecodeBf16Pieces, kDecodeBf16Prefetch);
+      pieces(kDecodeBf16Path, kDecodeBf16TileKv, kDecodeBf16Threads, kDecodeBf16Walk, kDecodeBf16Multiply, kDecodeBf16Pieces, kDecodeBf16Prefetch);
       break;
     case Family::chunked:
       tiles(kChunkedPath, kChunkedTileQ, kChunkedStrip, kChunkedTileKv, kChunkedThreads, kChunkedStaging, kChunkedPrefetch);

@@ -16,7 +16,7 @@ inline vf exp2_float(vf x) {
   p = vfma(p, e.fraction, vset(0.2402210749f));
   p = vfma(p, e.fraction, vset(0.6931471880f));
   p = vfma(p, e.fraction, vset(1.0000000755f));
-  return exp2_scale(p, e.whole);
+  return exp2_scale(p, e);
 }
 
 // Relative error 1e-4: enough where the result is rounded to bfloat16 (4e-3).
@@ -26,7 +26,7 @@ inline vf exp2_short(vf x) {
   p = vfma(p, e.fraction, vset(0.2426394785f));
   p = vfma(p, e.fraction, vset(0.6931367339f));
   p = vfma(p, e.fraction, vset(0.9999245570f));
-  return exp2_scale(p, e.whole);
+  return exp2_scale(p, e);
 }
 
 }  // namespace start

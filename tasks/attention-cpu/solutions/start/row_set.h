@@ -15,11 +15,12 @@ struct Partial {
   float sum;
 };
 
-template <class T>
+// `Pairs`: bfloat16 is multiplied by dot products of pairs, where the processor has them.
+template <class T, bool Pairs>
 class RowSet {
  public:
 #if defined(START_BF16_DOT)
-  static constexpr bool kPairs = sizeof(T) == 2;
+  static constexpr bool kPairs = Pairs && sizeof(T) == 2;
 #else
   static constexpr bool kPairs = false;
 #endif

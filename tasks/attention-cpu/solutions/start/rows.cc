@@ -37,12 +37,12 @@ void store_trivial(const Problem& p, std::int64_t b, std::int64_t i, std::int64_
 
 template <class T>
 void vectorised(const Problem& p, const Config& c, Pool& pool, char* workspace) {
-  const std::size_t bytes = page_round(RowSet<T>::bytes(p, 1, c.tile_kv));
+  const std::size_t bytes = page_round(RowSet<T, true>::bytes(p, 1, c.tile_kv));
   for_each_row(p, c, pool, [&](std::int64_t b, std::int64_t h, std::int64_t i, int thread) {
     const int first = p.first_key(i), end = p.end_key(i);
     if (end - first <= 1) return store_trivial<T>(p, b, i, h, first, end > first);
     char* memory = workspace + static_cast<std::size_t>(thread) * bytes;
-    RowSet<T> row(p, 1, c.tile_kv, memory);
+    RowSet<T, true> row(p, 1, c.tile_kv, memory);
     row.load(0, b, i, h);
     for (int j = first; j < end; j += c.tile_kv) {
       row.see(0, 1, b, h / p.group(), j, std::min(c.tile_kv, end - j), c.prefetch != 0);
@@ -95,7 +95,7 @@ void plain(const Problem& p, const Config& c, Pool& pool, char* workspace) {
 }  // namespace
 
 std::size_t rows_workspace(const Problem& p, const Config& c) {
-  return page_round(RowSet<float>::bytes(p, 1, c.tile_kv)) * static_cast<std::size_t>(c.threads);
+  return page_round(RowSet<float, false>::bytes(p, 1, c.tile_kv)) * static_cast<std::size_t>(c.threads);
 }
 
 void rows_run(const Problem& p, const Config& c, Pool& pool, char* workspace) {

@@ -83,16 +83,17 @@ inline vf vkeep_between(vf x, int at, const int* lo, const int* hi, float other)
   return _mm512_mask_blend_ps(in, _mm512_set1_ps(other), x);
 }
 
-// x = whole + fraction with |fraction| <= 1/2; exp2_scale() is p * 2^whole. Far below the range the result is 0.
+// x = whole + fraction with |fraction| <= 1/2; exp2_scale() is p * 2^whole. Far below the range the result is 0, and not
+// computed: a result below the normal numbers would cost some processors over a hundred cycles.
 struct Exp2Parts {
   vf whole, fraction;
+  __mmask16 normal;
 };
 inline Exp2Parts exp2_split(vf x) {
-  x = _mm512_max_ps(x, _mm512_set1_ps(-200.0f));
   const vf whole = _mm512_roundscale_ps(x, 8);
-  return {whole, _mm512_sub_ps(x, whole)};
+  return {whole, _mm512_sub_ps(x, whole), _mm512_cmp_ps_mask(x, _mm512_set1_ps(-125.0f), _CMP_GE_OQ)};
 }
-inline vf exp2_scale(vf p, vf whole) { return _mm512_scalef_ps(p, whole); }
+inline vf exp2_scale(vf p, const Exp2Parts& e) { return _mm512_maskz_scalef_ps(e.normal, p, e.whole); }
 
 inline void transpose(vf (&r)[kLanes]) {
   vf t[16];
@@ -184,9 +185,9 @@ inline Exp2Parts exp2_split(vf x) {
   return {n, _mm256_sub_ps(x, n)};
 }
 // The biased exponent of 2^-127 is 0: the factor, and with it the result, is 0 there.
-inline vf exp2_scale(vf p, vf n) {
-  const __m256i e = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
-  return _mm256_mul_ps(p, _mm256_castsi256_ps(e));
+inline vf exp2_scale(vf p, const Exp2Parts& e) {
+  const __m256i factor = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(e.whole), _mm256_set1_epi32(127)), 23);
+  return _mm256_mul_ps(p, _mm256_castsi256_ps(factor));
 }
 
 #else
@@ -216,8 +217,8 @@ inline Exp2Parts exp2_split(vf x) {
   for (int i = 0; i < kLanes; ++i) n[i] = std::nearbyintf(x[i]);
   return {n, x - n};
 }
-inline vf exp2_scale(vf p, vf n) {
-  for (int i = 0; i < kLanes; ++i) p[i] = n[i] < -126.0f ? 0.0f : std::ldexp(p[i], static_cast<int>(n[i]));
+inline vf exp2_scale(vf p, const Exp2Parts& e) {
+  for (int i = 0; i < kLanes; ++i) p[i] = e.whole[i] < -126.0f ? 0.0f : std::ldexp(p[i], static_cast<int>(e.whole[i]));
   return p;
 }
 

@@ -38,17 +38,17 @@ struct Parts {
 };
 
 std::size_t thread_bytes(const Problem& p, const Config& c, const Plan& plan) {
-  return (RowSet<float>::bytes(p, plan.heads * plan.rows, c.tile_kv) + 4095) / 4096 * 4096;
+  return (RowSet<float, false>::bytes(p, plan.heads * plan.rows, c.tile_kv) + 4095) / 4096 * 4096;
 }
 
-template <class T>
+template <class T, bool Pairs>
 void attend_piece(const Problem& p, const Config& c, const Plan& plan, std::int64_t item, char* memory, const Parts& parts) {
   const int piece = static_cast<int>(item % plan.pieces);
   const std::int64_t unit = item / plan.pieces, units = p.kv_heads / plan.heads;
   const std::int64_t b = unit / units, first_head = unit % units * plan.heads;
   const int rows = static_cast<int>(plan.rows);
 
-  RowSet<T> set(p, static_cast<int>(plan.heads * plan.rows), c.tile_kv, memory);
+  RowSet<T, Pairs> set(p, static_cast<int>(plan.heads * plan.rows), c.tile_kv, memory);
   for (std::int64_t h = 0; h < plan.heads; ++h) {
     for (int r = 0; r < rows; ++r) {
       set.load(static_cast<int>(h) * rows + r, b, r / p.group(), (first_head + h) * p.group() + r % p.group());
@@ -93,20 +93,20 @@ void combine(const Problem& p, std::int64_t row, const Parts& parts) {
   store_row<T>(p, head / p.q_heads, row % p.q_len, head % p.q_heads, out, sum > 0 ? 1 / sum : 0);
 }
 
-template <class T>
+template <class T, bool Pairs>
 void split(const Problem& p, const Config& c, Pool& pool, char* workspace) {
   const Plan plan = make_plan(p, c);
   const std::int64_t rows = p.batch * p.q_heads * p.q_len;
   const std::size_t bytes = thread_bytes(p, c, plan);
   char* shared = workspace + bytes * static_cast<std::size_t>(c.threads);
-  Parts parts{nullptr, nullptr, plan.pieces, RowSet<T>::padded(p)};
+  Parts parts{nullptr, nullptr, plan.pieces, RowSet<T, Pairs>::padded(p)};
   if (plan.pieces > 1) {
     const std::size_t count = static_cast<std::size_t>(rows * plan.pieces);
     parts.state = aligned_take<Partial>(shared, count);
     parts.out = aligned_take<float>(shared, count * static_cast<std::size_t>(parts.padded));
   }
   pool.for_each(c.threads, plan.items, 1, [&](std::int64_t item, int thread) {
-    attend_piece<T>(p, c, plan, item, workspace + static_cast<std::size_t>(thread) * bytes, parts);
+    attend_piece<T, Pairs>(p, c, plan, item, workspace + static_cast<std::size_t>(thread) * bytes, parts);
   });
   if (plan.pieces > 1) {
     pool.for_each(1, rows, rows, [&](std::int64_t row, int) { combine<T>(p, row, parts); });
@@ -119,11 +119,12 @@ std::size_t split_workspace(const Problem& p, const Config& c) {
   const Plan plan = make_plan(p, c);
   const std::size_t parts = static_cast<std::size_t>(p.batch * p.q_heads * p.q_len * plan.pieces);
   return thread_bytes(p, c, plan) * static_cast<std::size_t>(c.threads) +
-         parts * (sizeof(Partial) + 4 * static_cast<std::size_t>(RowSet<float>::padded(p))) + 2 * 64;
+         parts * (sizeof(Partial) + 4 * static_cast<std::size_t>(RowSet<float, false>::padded(p))) + 2 * 64;
 }
 
 void split_run(const Problem& p, const Config& c, Pool& pool, char* workspace) {
-  p.bf16 ? split<Bf16>(p, c, pool, workspace) : split<float>(p, c, pool, workspace);
+  if (!p.bf16) return split<float, false>(p, c, pool, workspace);
+  c.multiply == Multiply::pairs ? split<Bf16, true>(p, c, pool, workspace) : split<Bf16, false>(p, c, pool, workspace);
 }
 
 }  // namespace start

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/halves.h"
 #include "truth/machine/flush.h"
 #include "truth/measure/compare.h"
 
@@ -90,13 +91,16 @@ uint64_t Contestant::sample_of_outputs(uint64_t salt) const {
 
 void Contestant::set_caches(int set, Caches caches) {
   if (caches == Caches::as_they_are) return;
-  const auto apply = [caches](const Buffer& buffer) {
-    if (caches == Caches::flushed) flush(buffer.data(), buffer.bytes());
-    else touch(buffer.data(), buffer.bytes());
-  };
-  for (const Buffer& input : inputs_->set(set)) apply(input);
-  for (const Buffer& output : outputs_) apply(output);
-  if (workspace_ && caches == Caches::flushed) apply(*workspace_);
+  std::vector<const Buffer*> buffers;
+  for (const Buffer& input : inputs_->set(set)) buffers.push_back(&input);
+  for (const Buffer& output : outputs_) buffers.push_back(&output);
+  if (caches == Caches::resident) {
+    for (const Buffer* buffer : buffers) touch(buffer->data(), buffer->bytes());
+    return;
+  }
+  if (workspace_) buffers.push_back(&*workspace_);
+  for (const Buffer* buffer : buffers)
+    in_halves(static_cast<int64_t>(buffer->bytes()), 64, 1 << 20, [&](int64_t begin, int64_t end) { flush(buffer->data() + begin, static_cast<size_t>(end - begin)); });
 }
 
 Verdict Contestant::turn(runner::Op op, int set, Caches caches, double& ns) {

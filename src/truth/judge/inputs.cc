@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
+#include "base/halves.h"
 #include "truth/judge/dlpack.h"
 
 namespace whet {
@@ -12,15 +12,10 @@ namespace {
 
 bool is_prepared(const TensorSpec& tensor) { return tensor.role == Role::weight || tensor.role == Role::plan; }
 
-// Generation is a large part of the judge's own time: it is spread over two threads when there is enough of it.
+// Generation is a large part of the judge's own time.
 void write_all(const InputGenerator& generator, const DrawKey& key, uint8_t* data) {
-  constexpr int64_t kWorthAThread = 1 << 18;
-  const int64_t count = generator.count();
-  if (count < kWorthAThread || !generator.separable() || std::thread::hardware_concurrency() < 2) return generator.write(key, 0, count, data);
-  const int64_t half = count / 2 / 1024 * 1024;
-  std::thread other([&] { generator.write(key, 0, half, data); });
-  generator.write(key, half, count, data);
-  other.join();
+  const auto write = [&](int64_t begin, int64_t end) { generator.write(key, begin, end, data); };
+  generator.separable() ? in_halves(generator.count(), 1024, 1 << 17, write) : write(0, generator.count());
 }
 
 }  // namespace

@@ -9,35 +9,44 @@
 namespace whet {
 namespace {
 
-constexpr size_t kWorkloads = 3;
+constexpr size_t kWorkloads = 6;
 constexpr int kPairs = 12;
+constexpr size_t kLeastUsed = 6;    // pairs of a workload that says anything
+constexpr double kInterrupted = 3;  // a time this many times the median was interrupted
 constexpr double kMostNoise = 0.05;
 
-// ln(second / first) of alternating calls on shared draws; no answers are checked, so the reference is not needed.
-std::vector<double> alternate(const Definition& definition, const Workload& workload, NoiseFloorParts& parts, Stopwatch& clock) {
+// ln(second / first) of the pairs that were not interrupted: the same pairs that count in a judgement.
+std::vector<double> log_ratios(const std::vector<double> (&ns)[2]) {
+  const double most[2] = {kInterrupted * median(ns[0]), kInterrupted * median(ns[1])};
   std::vector<double> logs;
+  for (size_t i = 0; i < ns[0].size(); ++i)
+    if (ns[0][i] <= most[0] && ns[1][i] <= most[1]) logs.push_back(std::log(ns[1][i] / ns[0][i]));
+  return logs;
+}
+
+// Alternating calls on shared draws; no answers are checked, so the reference is not needed. Empty: one of the processes failed.
+std::vector<double> alternate(const Definition& definition, const Workload& workload, NoiseFloorParts& parts, Stopwatch& clock) {
+  std::vector<double> times[2];
   auto inputs = Inputs::make(definition, workload, parts.secret, runner::kMaxSets);
-  if (!inputs) return logs;
+  if (!inputs) return {};
   Contestant* players[2] = {parts.first.get(), parts.second.get()};
   for (Contestant* player : players) {
     player->watch_outputs(false);
-    if (!player->open(definition, workload, *inputs, parts.secret).correct()) return logs;
+    if (!player->open(definition, workload, *inputs, parts.secret).correct()) return {};
   }
   for (int draw = 0; draw <= kPairs; ++draw) {
     inputs->write(inputs->next(draw));
-    double ns[2] = {};
     for (int i = 0; i < 2; ++i) {
       const int which = (draw + i) % 2;
-      double ignored = 0;
-      if (draw % Inputs::kDrawsPerPlan == 0 && (draw == 0 || inputs->has_plan()) && !players[which]->prepare(inputs->set_of(draw), Caches::flushed, ignored).correct()) return logs;
-      if (!players[which]->run(inputs->set_of(draw), Caches::flushed, ns[which]).correct()) return logs;
-      clock.move(Stopwatch::solutions, ns[which]);
-      ns[which] = net_time(ns[which], parts.empty_turn_ns);
+      double ns = 0;
+      if (draw % Inputs::kDrawsPerPlan == 0 && (draw == 0 || inputs->has_plan()) && !players[which]->prepare(inputs->set_of(draw), Caches::flushed, ns).correct()) return {};
+      if (!players[which]->run(inputs->set_of(draw), Caches::flushed, ns).correct()) return {};
+      clock.move(Stopwatch::solutions, ns);
+      if (draw > 0) times[which].push_back(net_time(ns, parts.empty_turn_ns));  // the first is warm-up
     }
-    if (draw > 0) logs.push_back(std::log(ns[1] / ns[0]));  // the first is warm-up
   }
   for (Contestant* player : players) player->close();
-  return logs;
+  return log_ratios(times);
 }
 
 }  // namespace
@@ -56,19 +65,22 @@ Expected<double> measure_empty_turn(Contestant& contestant) {
   return *std::min_element(times.begin(), times.end());
 }
 
+// The variance between processes by the method of moments (DerSimonian and Laird 1986): what the centers of the workloads scatter more than the few
+// pairs of each would make them scatter anyway. That part is in every judgement's own interval.
 double measure_noise(NoiseFloorParts& parts, Stopwatch& clock) {
-  double squares = 0;
+  double excess = 0;
   int used = 0;
-  for (const auto& [definition, workload] : parts.workloads) {
-    if (used == static_cast<int>(kWorkloads)) break;
+  const size_t all = parts.workloads.size(), count = std::min(kWorkloads, all);
+  for (size_t i = 0; i < count; ++i) {
+    const auto& [definition, workload] = parts.workloads[i * all / count];
     const std::vector<double> logs = alternate(*definition, *workload, parts, clock);
-    if (logs.size() < kPairs) continue;
-    const double center = midmean(logs);
-    squares += center * center;
+    if (logs.size() < kLeastUsed) continue;
+    const Interval center = bootstrap_midmean(logs, 1);
+    const double error = (center.high - center.low) / (2 * 1.96);
+    excess += center.value * center.value - error * error;
     ++used;
   }
-  const double noise = used ? std::sqrt(squares / used) : kMostNoise;
-  return std::clamp(noise, kLeastNoise, kMostNoise);
+  return std::clamp(used ? std::sqrt(std::max(0.0, excess / used)) : kMostNoise, kLeastNoise, kMostNoise);
 }
 
 }  // namespace whet

@@ -21,7 +21,7 @@ Expected<double> measure_empty_turn(Contestant& contestant);
 double net_time(double ns, double empty_turn_ns);
 
 struct NoiseFloorParts {
-  std::vector<std::pair<const Definition*, const Workload*>> workloads;  // the first few are used
+  std::vector<std::pair<const Definition*, const Workload*>> workloads;  // a few of them, evenly spread, are used
   std::unique_ptr<Contestant> first, second;                             // two processes of one program
   double empty_turn_ns = 0;
   std::string secret;

@@ -89,6 +89,10 @@ Verdict Session::open() {
   return {Code::correct, "", ""};
 }
 
+int64_t Session::count_of(size_t output) const {
+  return element_count(shape_of(parts_.definition, parts_.definition.outputs[output], parts_.workload.axes));
+}
+
 Verdict Session::compute_expected(const Draw& draw) {
   parts_.inputs.write(draw);
   const int set = parts_.inputs.set_of(draw.number), epoch = parts_.inputs.epoch_of(draw.number);
@@ -105,10 +109,12 @@ Verdict Session::compute_expected(const Draw& draw) {
     parts_.stopwatch.move(Stopwatch::reference, ns);
   }
   if (!verdict.correct()) return {Code::reference_failed, "the reference: " + verdict.sentence, verdict.evidence};
-  Answer answer{draw.number, {}};
+  Answer answer{draw.number, {}, {}};
   uint64_t bytes = 0;
-  for (Buffer& output : reference.outputs()) {
+  for (size_t i = 0; i < parts_.definition.outputs.size(); ++i) {
+    const Buffer& output = reference.outputs()[i];
     answer.outputs.emplace_back(output.data(), output.data() + output.bytes());
+    answer.squares.push_back(squares_of(parts_.definition.outputs[i].dtype, output.data(), count_of(i)));
     bytes += output.bytes();
   }
   answers_.push_back(std::move(answer));
@@ -125,7 +131,7 @@ void Session::fill_stale(int number) {
   stale_.clear();
   for (size_t i = 0; i < parts_.definition.outputs.size(); ++i) {
     const TensorSpec& tensor = parts_.definition.outputs[i];
-    const int64_t count = element_count(shape_of(parts_.definition, tensor, parts_.workload.axes));
+    const int64_t count = count_of(i);
     std::vector<uint8_t> filled(static_cast<size_t>(count * size_of(tensor.dtype)));
     convert_expected(tensor.dtype, chosen->outputs[i].data(), count, filled.data());
     stale_.push_back(std::move(filled));
@@ -196,7 +202,7 @@ Verdict Session::check(Player& player, const Draw& draw) {
     const auto shape = shape_of(parts_.definition, tensor, parts_.workload.axes);
     const int64_t count = element_count(shape);
     const Comparison found =
-        compare(tensor.dtype, player.contestant->output(i), answer.outputs[i].data(), count, parts_.workload.tolerance, parts_.definition.nan_policy);
+        compare(tensor.dtype, player.contestant->output(i), answer.outputs[i].data(), answer.squares[i], count, parts_.workload.tolerance, parts_.definition.nan_policy);
     accuracy.worst_bound = std::max(accuracy.worst_bound, found.worst_bound);
     accuracy.worst_absolute = std::max(accuracy.worst_absolute, found.worst_absolute);
     accuracy.worst_relative = std::max(accuracy.worst_relative, found.worst_relative);
@@ -216,11 +222,11 @@ Verdict Session::check(Player& player, const Draw& draw) {
 // Which promise was broken: the order goes from what is certain to what is left.
 Verdict Session::explain(Player& player, const Draw& draw, size_t output, const std::string& sentence, bool not_finite) {
   const TensorSpec& tensor = parts_.definition.outputs[output];
-  const int64_t count = element_count(shape_of(parts_.definition, tensor, parts_.workload.axes));
+  const int64_t count = count_of(output);
   const std::vector<uint8_t> got(player.contestant->outputs()[output].data(), player.contestant->outputs()[output].data() + player.contestant->outputs()[output].bytes());
   const int64_t untouched = equal_elements(tensor.dtype, got.data(), stale_[output].data(), count);
   for (auto answer = answers_.rbegin() + 1; answer != answers_.rend(); ++answer) {
-    const Comparison earlier = compare(tensor.dtype, got.data(), answer->outputs[output].data(), count, parts_.workload.tolerance, parts_.definition.nan_policy);
+    const Comparison earlier = compare(tensor.dtype, got.data(), answer->outputs[output].data(), answer->squares[output], count, parts_.workload.tolerance, parts_.definition.nan_policy);
     if (!earlier.passes || untouched == count) continue;
     return {Code::stale, fmt::format("{}; it is the right answer to draw {}, an earlier call", sentence, answer->draw),
             draw.parent == answer->draw ? fmt::format("draw {} differs from draw {} in elements {} to {} of {} only", draw.number, draw.parent, draw.twin_begin,

@@ -43,6 +43,7 @@ class Session {
   };
 
   Verdict open();
+  int64_t count_of(size_t output) const;  // elements
   Verdict compute_expected(const Draw& draw);
   void fill_stale(int number);
   bool play(Column column);  // one draw; false when nothing more can be learned
@@ -60,6 +61,7 @@ class Session {
   struct Answer {
     int draw;
     std::vector<std::vector<uint8_t>> outputs;  // in reference_dtype
+    std::vector<double> squares;                // squares_of() each
   };
   std::deque<Answer> answers_;                  // of the draws so far, the newest last; old ones go when they take too much memory
   std::vector<std::vector<uint8_t>> stale_;     // what the outputs are filled with before a call, in the Definition's dtypes

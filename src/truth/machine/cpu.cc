@@ -185,6 +185,12 @@ CpuFacts describe_cpu(const std::string& openblas_coretype, const fs::path& root
   return facts;
 }
 
+std::string openblas_kernels_for(const std::vector<std::string>& features) {
+  const auto has = [&](const char* name) { return std::ranges::find(features, name) != features.end(); };
+  if (has("avx512f") && has("avx512dq") && has("avx512bw") && has("avx512vl")) return has("avx512_bf16") ? "Cooperlake" : "SkylakeX";
+  return has("avx2") && has("fma") ? "Haswell" : "";
+}
+
 Json to_json(const CpuFacts& facts) {
   Json caches = Json::array();
   for (const CacheFacts& cache : facts.caches)

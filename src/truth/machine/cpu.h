@@ -44,6 +44,10 @@ struct CpuFacts {
 CpuFacts describe_cpu(const std::string& openblas_coretype = "", const std::filesystem::path& root = "/");
 Json to_json(const CpuFacts& facts);
 
+// The OPENBLAS_CORETYPE whose kernels use what this instruction set has; empty without AVX2. OpenBLAS itself goes by the model, and gives one that is
+// newer than itself the kernels of 2004: a baseline that is four times too slow.
+std::string openblas_kernels_for(const std::vector<std::string>& features);
+
 // The cores that this process may use, ascending.
 std::vector<int> allowed_cores();
 

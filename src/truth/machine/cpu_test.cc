@@ -58,5 +58,14 @@ TEST(Cpu, ReadsWhatTheSystemReports) {
   EXPECT_EQ(facts.hypervisor, "");
 }
 
+TEST(Cpu, OpenblasKernelsGoByTheInstructionSet) {
+  EXPECT_EQ(openblas_kernels_for({}), "");
+  EXPECT_EQ(openblas_kernels_for({"avx", "avx2"}), "");
+  EXPECT_EQ(openblas_kernels_for({"avx2", "fma"}), "Haswell");
+  EXPECT_EQ(openblas_kernels_for({"avx2", "fma", "avx512f"}), "Haswell");
+  EXPECT_EQ(openblas_kernels_for({"avx2", "fma", "avx512f", "avx512dq", "avx512bw", "avx512vl"}), "SkylakeX");
+  EXPECT_EQ(openblas_kernels_for({"avx2", "fma", "avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512_bf16"}), "Cooperlake");
+}
+
 }  // namespace
 }  // namespace whet

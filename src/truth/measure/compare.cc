@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/halves.h"
 #include "truth/measure/number_format.h"
 #include "truth/measure/vectorise.h"
 
@@ -136,28 +137,15 @@ Comparison compare_integers(Dtype dtype, const void* got, const void* want, int6
   return result;
 }
 
-}  // namespace
-
-Comparison compare(Dtype dtype, const void* got, const void* want, int64_t count, const Tolerance& tolerance, NanPolicy policy) {
-  if (!is_float(dtype)) return compare_integers(dtype, got, want, count);
-  Comparison result;
+// Elements [begin, end) of floats; returns the sum of the squares of their errors.
+double compare_range(Dtype dtype, const void* got, const void* want, int64_t first, int64_t end, const Tolerance& tolerance, NanPolicy policy, double floor,
+                     Comparison& result) {
   const Dtype want_dtype = reference_dtype(dtype);
   const bool fast = dtype == Dtype::float32 || dtype == Dtype::bfloat16;
-  double want_squares = 0;
-  if (want_dtype == Dtype::float32) {
-    want_squares = sum_of_squares(static_cast<const float*>(want), count);
-  }
-  if (want_dtype != Dtype::float32 || !std::isfinite(want_squares)) {
-    want_squares = 0;
-    for (int64_t i = 0; i < count; ++i)
-      if (const double value = load_element(want_dtype, want, i); std::isfinite(value)) want_squares += value * value;
-  }
-  const double rms = count ? std::sqrt(want_squares / static_cast<double>(count)) : 0;
-  const double floor = tolerance.atol * rms;
   Walk walk(tolerance, policy, floor, result);
   float widened[kTile];
-  for (int64_t begin = 0; begin < count; begin += kTile) {
-    const int64_t size = std::min(kTile, count - begin);
+  for (int64_t begin = first; begin < end; begin += kTile) {
+    const int64_t size = std::min(kTile, end - begin);
     if (fast && size % 16 == 0 && floor > 0) {
       const float* got_tile = static_cast<const float*>(got) + begin;
       if (dtype == Dtype::bfloat16) {
@@ -175,7 +163,50 @@ Comparison compare(Dtype dtype, const void* got, const void* want, int64_t count
     }
     for (int64_t i = begin; i < begin + size; ++i) walk.element(load_element(dtype, got, i), load_element(want_dtype, want, i), i);
   }
-  result.norm = want_squares > 0 ? std::sqrt(walk.error_squares / want_squares) : (walk.error_squares > 0 ? INFINITY : 0);
+  return walk.error_squares;
+}
+
+// Of two neighbouring ranges; the worst element is the first of the worst.
+Comparison merge(const Comparison& first, const Comparison& second) {
+  Comparison both = first;
+  both.not_finite |= second.not_finite;
+  both.failing += second.failing;
+  both.worst_absolute = std::max(both.worst_absolute, second.worst_absolute);
+  both.worst_relative = std::max(both.worst_relative, second.worst_relative);
+  both.worst_bound = std::max(both.worst_bound, second.worst_bound);
+  if (second.worst_index >= 0 && (first.worst_index < 0 || second.worst_bound > first.worst_bound)) {
+    both.worst_index = second.worst_index;
+    both.got = second.got;
+    both.want = second.want;
+  }
+  return both;
+}
+
+}  // namespace
+
+double squares_of(Dtype dtype, const void* want, int64_t count) {
+  if (!is_float(dtype)) return 0;
+  const Dtype want_dtype = reference_dtype(dtype);
+  if (want_dtype == Dtype::float32)
+    if (const double sum = sum_of_squares(static_cast<const float*>(want), count); std::isfinite(sum)) return sum;
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i)
+    if (const double value = load_element(want_dtype, want, i); std::isfinite(value)) sum += value * value;
+  return sum;
+}
+
+Comparison compare(Dtype dtype, const void* got, const void* want, double want_squares, int64_t count, const Tolerance& tolerance, NanPolicy policy) {
+  if (!is_float(dtype)) return compare_integers(dtype, got, want, count);
+  const double rms = count ? std::sqrt(want_squares / static_cast<double>(count)) : 0;
+  Comparison parts[2];
+  double squares[2] = {};
+  in_halves(count, kTile, 1 << 17, [&](int64_t begin, int64_t end) {
+    const int part = begin > 0;
+    squares[part] = compare_range(dtype, got, want, begin, end, tolerance, policy, tolerance.atol * rms, parts[part]);
+  });
+  Comparison result = merge(parts[0], parts[1]);
+  const double error_squares = squares[0] + squares[1];
+  result.norm = want_squares > 0 ? std::sqrt(error_squares / want_squares) : (error_squares > 0 ? INFINITY : 0);
   result.passes = result.failing == 0 && (tolerance.norm < 0 || result.norm <= tolerance.norm);
   return result;
 }

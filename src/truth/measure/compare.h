@@ -23,8 +23,14 @@ struct Comparison {
   int64_t failing = 0;           // elements outside the bound
 };
 
-// `got` has the Definition's dtype, `want` the reference's (reference_dtype). Integers and bool compare exactly.
-Comparison compare(Dtype dtype, const void* got, const void* want, int64_t count, const Tolerance& tolerance, NanPolicy policy);
+// The sum of the squares of what is finite in `want` (reference_dtype(dtype)); 0 for integers and bool.
+double squares_of(Dtype dtype, const void* want, int64_t count);
+
+// `got` has the Definition's dtype, `want` the reference's (reference_dtype), `want_squares` is squares_of(want). Integers and bool compare exactly.
+Comparison compare(Dtype dtype, const void* got, const void* want, double want_squares, int64_t count, const Tolerance& tolerance, NanPolicy policy);
+inline Comparison compare(Dtype dtype, const void* got, const void* want, int64_t count, const Tolerance& tolerance, NanPolicy policy) {
+  return compare(dtype, got, want, squares_of(dtype, want, count), count, tolerance, policy);
+}
 
 // How many of `count` elements of `got` are bitwise equal to `other` (same dtype).
 int64_t equal_elements(Dtype dtype, const void* got, const void* other, int64_t count);

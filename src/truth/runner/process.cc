@@ -16,6 +16,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
+
+#include "base/file.h"
 
 namespace whet {
 namespace {
@@ -120,24 +123,32 @@ void Runner::place(int task, size_t first_core, size_t cores) {
   (void)sched_setaffinity(task, sizeof set, &set);  // refused: the scheduler decides, and times scatter more
 }
 
-// Threads that live on between calls get a core each, as long as there are enough; what is started within a call goes where it likes. Left to the
-// scheduler, a frozen process wakes with two threads on one core as often as not, and a call then takes 2 ms longer.
+// Threads that live on between calls get a core each; where there are more of them than cores, those that computed most in the last call, and the others go where
+// they like (a library's own pool that nobody uses, say). What is started within a call goes where it likes. Left to the scheduler, a frozen process
+// wakes with two threads on one core as often as not, and a call then takes 2 ms longer.
 void Runner::place_threads() {
   if (options_.cores.size() < 2) return;
   place(jailed_->pid(), 0, 1);  // until the call begins
   const std::string folder = fmt::format("/proc/{}/task", jailed_->pid());
   struct stat facts;
-  if (stat(folder.c_str(), &facts) != 0 || facts.st_nlink == placed_tasks_) return;
+  if (stat(folder.c_str(), &facts) != 0 || (facts.st_nlink == placed_tasks_ && !crowded_)) return;
   placed_tasks_ = facts.st_nlink;
-  std::vector<int> others;
+  std::vector<std::pair<uint64_t, int>> others;  // nanoseconds on a core since the last look, task
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const int task = std::atoi(entry.path().filename().c_str());
-    if (task != jailed_->pid()) others.push_back(task);
+    if (task != jailed_->pid()) others.emplace_back(0, task);
   }
-  std::sort(others.begin(), others.end());
-  const bool enough = others.size() < options_.cores.size();
-  for (size_t i = 0; i < others.size(); ++i) enough ? place(others[i], i + 1, 1) : place(others[i], 0, options_.cores.size());
+  crowded_ = others.size() >= options_.cores.size();
+  if (crowded_)
+    for (auto& [spent, task] : others)
+      if (auto text = read_file(fmt::format("{}/{}/schedstat", folder, task))) {
+        const uint64_t total = std::strtoull(text->c_str(), nullptr, 10);
+        spent = total - std::exchange(on_core_[task], total);
+      }
+  std::sort(others.begin(), others.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  for (size_t i = 0; i < others.size(); ++i)
+    i + 1 < options_.cores.size() ? place(others[i].second, i + 1, 1) : place(others[i].second, 0, options_.cores.size());
 }
 
 bool Runner::send(Op op, uint32_t set, const void* payload, size_t bytes, const std::vector<int>& descriptors) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,6 +75,8 @@ class Runner {
   RunnerOptions options_;
   std::unique_ptr<Jailed> jailed_;
   uint64_t placed_tasks_ = 1;
+  std::map<int, uint64_t> on_core_;  // nanoseconds that a thread has had, as last seen
+  bool crowded_ = false;       // more threads than cores: who computes is looked at before every call
   int socket_ = -1;
   runner::Bell* bell_ = nullptr;
   uint32_t sequence_ = 0;

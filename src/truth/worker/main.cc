@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/embedded.h"
+#include "truth/machine/cpu.h"
 #include "truth/runner/child.h"
 #include "truth/worker/service.h"
 
@@ -40,6 +41,8 @@ std::map<std::string, std::string> environment_of_solutions() {
   std::map<std::string, std::string> environment = {{"LANG", "C.UTF-8"}, {"PATH", "/usr/bin:/bin"}};
   for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"})
     if (const char* value = std::getenv(name)) environment[name] = value;
+  if (!environment.count("OPENBLAS_CORETYPE"))
+    if (std::string kernels = whet::openblas_kernels_for(whet::describe_cpu().features); !kernels.empty()) environment["OPENBLAS_CORETYPE"] = kernels;
   return environment;
 }
 

@@ -342,11 +342,13 @@ TEST_F(LedgerTest, IsQuick) {
       "SELECT printf('f%016x', i), 'task-' || (i % 7), 'h', 'solution-' || (i % 1000), printf('%064x', i), 'full', 0, 26, 26, 20, 1.5, 1.4, 1.6, 0.01, "
       "'2025-01-01T00:00:00Z', 'w', 'a', 'trial', 'r' || i, 'a summary of some length', 1 FROM n");
   std::size_t found = 0;
-  double newest = milliseconds_of([&] { found += ledger.list({}).value().size(); });
-  double by_solution = milliseconds_of([&] { found += ledger.list({.solution = "solution-77"}).value().size(); });
-  double by_hash = milliseconds_of([&] { found += ledger.list({.solution = std::string(63, '0') + "5"}).value().size(); });
-  double by_task = milliseconds_of([&] { found += ledger.list({.task = "task-3"}).value().size(); });
-  double nothing = milliseconds_of([&] { found += ledger.list({.task = "task-3", .code = Code::wrong}).value().size(); });
+  // The best of three: what else the machine does is not the ledger's doing.
+  const auto best_of = [](const auto& body) { return std::min({milliseconds_of(body), milliseconds_of(body), milliseconds_of(body)}); };
+  double newest = best_of([&] { found += ledger.list({}).value().size(); });
+  double by_solution = best_of([&] { found += ledger.list({.solution = "solution-77"}).value().size(); });
+  double by_hash = best_of([&] { found += ledger.list({.solution = std::string(63, '0') + "5"}).value().size(); });
+  double by_task = best_of([&] { found += ledger.list({.task = "task-3"}).value().size(); });
+  double nothing = best_of([&] { found += ledger.list({.task = "task-3", .code = Code::wrong}).value().size(); });
   double by_id = milliseconds_of([&] { found += ledger.list({}).value().size(); (void)ledger.evaluation("f00000000000003e8"); });
   double all = milliseconds_of([&] { found += ledger.list({.limit = 0}).value().size(); });
   fmt::print("of 100,000: newest {:.2f}, by solution {:.2f}, by hash {:.2f}, by task {:.2f}, nothing found {:.2f}, by id {:.2f}, all rows {:.0f} ms\n", newest,

@@ -35,7 +35,7 @@ Point values_as_point(const std::vector<Choice>& choices) {
 
 FamilyStudy::FamilyStudy(std::string family, std::vector<Choice> choices, std::vector<const Workload*> workloads, uint64_t seed)
     : family_(std::move(family)), choices_(std::move(choices)), workloads_(std::move(workloads)), start_(values_as_point(choices_)),
-      optimiser_(factors_of(choices_), start_, seed) {
+      reference_(start_), optimiser_(factors_of(choices_), start_, seed) {
   for (const Workload* workload : workloads_) costs_[start_][workload->name] = {0, 1 / (kSmallestDeviation * kSmallestDeviation)};
   publish(start_);
 }
@@ -103,17 +103,31 @@ void FamilyStudy::learn_failure(const Point& point) {
 double FamilyStudy::cost(const Point& point) const {
   const auto at = costs_.find(point);
   if (at == costs_.end() || failed_.contains(point)) return std::numeric_limits<double>::infinity();
-  double sum = 0;
+  double sum = 0, reference_there = 0, reference_sum = 0;
   for (const auto& [workload, cost] : at->second) sum += cost.value;
-  return sum / static_cast<double>(at->second.size());
+  const auto measured = static_cast<double>(at->second.size());
+  if (at->second.size() == workloads_.size()) return sum / measured;
+  for (const auto& [workload, cost] : costs_.at(best_known())) {
+    reference_sum += cost.value;
+    if (at->second.contains(workload)) reference_there += cost.value;
+  }
+  return reference_sum / weight() + (sum - reference_there) / measured;
 }
 
 void FamilyStudy::publish(const Point& point) {
   const auto at = costs_.find(point);
   if (at == costs_.end() || failed_.contains(point)) return;
+  tell(point, at->second);
+  if (best_known() == reference_) return;
+  reference_ = best_known();
+  for (const auto& [other, costs] : costs_)
+    if (other != point && !failed_.contains(other) && costs.size() < workloads_.size()) tell(other, costs);
+}
+
+void FamilyStudy::tell(const Point& point, const Costs& costs) {
   double variance = 0;
-  for (const auto& [workload, cost] : at->second) variance += 1 / cost.precision;
-  const auto measured = static_cast<double>(at->second.size());
+  for (const auto& [workload, cost] : costs) variance += 1 / cost.precision;
+  const auto measured = static_cast<double>(costs.size());
   const double missing = 1 - measured / weight();
   const double imputed = missing * kUnmeasuredSpread / std::sqrt(measured);
   optimiser_.tell(point, cost(point), std::sqrt(variance / (measured * measured) + imputed * imputed));
@@ -122,7 +136,7 @@ void FamilyStudy::publish(const Point& point) {
 Point FamilyStudy::best_known() const {
   Point best = start_;
   for (const auto& [point, costs] : costs_)
-    if (not_measured(point).empty() && cost(point) < cost(best)) best = point;
+    if (costs.size() == workloads_.size() && cost(point) < cost(best)) best = point;
   return best;
 }
 

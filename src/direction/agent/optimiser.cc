@@ -45,6 +45,13 @@ int guess_importance(const std::string& name) {
   return contains_word(name, "thread") ? 1 : 0;
 }
 
+// They differ in one factor.
+bool neighbours(const Point& a, const Point& b) {
+  int differing = 0;
+  for (std::size_t f = 0; f < a.size(); ++f) differing += a[f] != b[f];
+  return differing == 1;
+}
+
 }  // namespace
 
 Factor factor_of(const std::string& name, const std::vector<std::string>& values) {
@@ -199,17 +206,19 @@ std::optional<Point> Optimiser::next() {
   const Surrogate model(factors_, data);
   const int dry = static_cast<int>(order_.size()) - last_gain_;
   const bool explore = dry >= kDrought && dry % 3 == 0;
-  const Point* chosen = nullptr;
-  double best_value = -1;
+  const Point *chosen = nullptr, *nearest = nullptr;
+  double best_value = -1, best_near = -1;
   for (const Point& point : among) {
     const Surrogate::Prediction predicted = model.predict(point);
-    const double value = explore ? predicted.deviation - 0.5 * predicted.mean : model.expected_improvement(predicted);
-    if (chosen && value <= best_value) continue;
-    chosen = &point;
-    best_value = value;
+    const double improvement = model.expected_improvement(predicted);
+    const double value = explore ? predicted.deviation - 0.5 * predicted.mean : improvement;
+    if (!chosen || value > best_value) chosen = &point, best_value = value;
+    if (neighbours(point, so_far->point) && (!nearest || improvement > best_near)) nearest = &point, best_near = improvement;
   }
   promise_ = explore ? promise_ : best_value;
-  return *chosen;
+  if (promise_ >= kNoPromise || !nearest) return *chosen;
+  promise_ = kNoPromise;
+  return *nearest;
 }
 
 }  // namespace whet

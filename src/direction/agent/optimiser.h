@@ -30,6 +30,8 @@ using Point = std::vector<int>;  // an index into the values of each factor
 // Start, then one-factor sweeps of the important factors, then a Gaussian process over the logarithm of the cost (product kernel, one length a
 // factor, fitted by its likelihood; categories are equal or not) whose expected improvement chooses among the untried points; neighbours of the
 // best points are always among the candidates. After a drought every third proposal goes where little is known.
+// Where the model promises nothing more, the neighbours of the best point are still measured one by one: what a few points cannot tell of a factor
+// that matters only beside others, the model cannot know either.
 // Which factors matter under which category is learnt from pairs of points that differ in one factor only.
 class Optimiser {
  public:
@@ -53,7 +55,10 @@ class Optimiser {
   bool told(const Point& point) const;
   std::size_t count() const { return seen_.size(); }  // different points
   double space_size() const;
-  // Expected improvement of ln(cost) that the last proposal of the model promised; infinite while the sweeps last.
+  // Below this promise nothing is to be had.
+  static constexpr double kNoPromise = 0.002;
+  // Expected improvement of ln(cost) that the last proposal of the model promised; infinite while the sweeps last, at least kNoPromise while a
+  // neighbour of the best point has not been measured.
   double promise() const { return promise_; }
 
  private:

@@ -11,7 +11,6 @@
 namespace whet {
 namespace {
 
-constexpr double kNoPromise = 0.002;    // nats: a family with less is left alone for this trial
 constexpr double kLargeGain = 0.35;     // nats of the geomean since the last challenge: challenge at once
 constexpr double kWorthwhile = 0.05;    // ... after kSettled trials
 constexpr int kSettled = 8;
@@ -241,7 +240,7 @@ std::optional<StepReport> Tuner::trial(const std::vector<Choice>& champion, File
       if (!study.values_of(study.point_of(champion)).contains(singles_.back().begin()->first)) continue;
       for (const auto& [name, value] : singles_.back()) values[name] = value;
     }
-    if (point && study.promise() < kNoPromise) continue;
+    if (point && study.promise() < Optimiser::kNoPromise) continue;
     if (point)
       for (const auto& [name, value] : study.values_of(*point)) values[name] = value;
     else if (singles_.empty())

@@ -35,13 +35,14 @@ class FamilyStudy {
   // ln(time of the champion / time of `point`) on one workload, and its standard deviation.
   void learn(const Point& point, const Point& champion, const std::string& workload, double log_ratio, double deviation);
   void learn_failure(const Point& point);
-  // Hands what was learnt of this point to the optimiser.
+  // Hands what was learnt of this point to the optimiser, and what that changes for points that were measured in part.
   void publish(const Point& point);
 
   std::optional<Point> propose() { return optimiser_.next(); }
   bool tried(const Point& point) const { return optimiser_.told(point); }
   double promise() const { return optimiser_.promise(); }
-  // Cost of a point; unmeasured workloads count as the mean of the measured ones.
+  // Cost of a point; on workloads where it was not measured it is to best_known() as it is on the others. (A mean of the measured ones alone would
+  // compare different workloads, and one that gains much would make every point that was not measured on it look bad.)
   double cost(const Point& point) const;
   // The cheapest configuration that was measured on all workloads; the start if there is none.
   Point best_known() const;
@@ -52,13 +53,17 @@ class FamilyStudy {
   struct Cost {
     double value = 0, precision = 0;
   };
+  using Costs = std::map<std::string, Cost>;  // by workload
+  void tell(const Point& point, const Costs& costs);
+
   std::string family_;
   std::vector<Choice> choices_;
   std::vector<const Workload*> workloads_;
   std::map<std::string, double> start_ns_;
   Point start_;
-  std::map<Point, std::map<std::string, Cost>> costs_;
+  std::map<Point, Costs> costs_;
   std::map<Point, bool> failed_;
+  Point reference_;  // best_known() at the last publish()
   Optimiser optimiser_;
 };
 

@@ -148,5 +148,28 @@ TEST(Tuner, FindsOutWhoseValueDoesNotCompile) {
   EXPECT_EQ(value(bench.champion, "kBTile"), "16");
 }
 
+std::vector<Choice> choices_of_a() {
+  std::vector<Choice> choices = *parse_choices({{"choices.h", kSource}});
+  std::erase_if(choices, [](const Choice& choice) { return choice.family != "a"; });
+  return choices;
+}
+
+// The workload that is left out of trials is the one that gained most: a trial is to be compared on the workloads that it shares with the best.
+TEST(FamilyStudy, ComparesPointsOnTheWorkloadsThatTheyShare) {
+  const Task task = task_of();
+  FamilyStudy study("a", choices_of_a(), {&task.workloads[0], &task.workloads[1], &task.workloads[2]}, 1);
+  const Point start = {0, 0}, best = {2, 0}, better = {2, 1}, worse = {2, 2};
+  for (const auto& [workload, gain] : std::map<std::string, double>{{"a1", 0.5}, {"a2", 0.5}, {"a3", 2.0}}) study.learn(best, start, workload, gain, 0.01);
+  study.publish(best);
+  EXPECT_EQ(study.best_known(), best);
+  EXPECT_NEAR(study.cost(best), -1.0, 1e-9);
+  for (const auto& [point, gain] : std::map<Point, double>{{better, 0.6}, {worse, 0.4}})
+    for (const char* workload : {"a1", "a2"}) study.learn(point, start, workload, gain, 0.01);
+  EXPECT_NEAR(study.cost(better), -1.1, 1e-9);
+  EXPECT_NEAR(study.cost(worse), -0.9, 1e-9);
+  EXPECT_TRUE(study.promising(better));
+  EXPECT_FALSE(study.promising(worse));
+}
+
 }  // namespace
 }  // namespace whet

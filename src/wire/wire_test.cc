@@ -82,8 +82,8 @@ void answer_for_ever() {
     WHET_TRY(std::string piece, from_base64(params["base64"].get<std::string>()));
     partial += piece;
     if (!params["last"].get<bool>()) return Json();
-    if (sha256_hex(partial) != params["hash"]) return bad_input("not its hash");
-    blobs[params["hash"]] = std::move(partial);
+    if (sha256_hex(partial) != params["hash"].get<std::string>()) return bad_input("not its hash");
+    blobs[params["hash"].get<std::string>()] = std::move(partial);
     partial.clear();
     return Json();
   });

@@ -7,7 +7,7 @@
 //   TileQ     blocked: query rows of a work item, packed over the heads of a group
 //   Strip     blocked: rows of the tile whose scores stay in registers together; narrow strips waste less at a mask
 //   TileKv    keys of a tile; for the other paths, keys of a block
-//   Threads   how many threads compute
+//   Threads   how many threads compute: one, or as many as the call may use
 //   Staging   blocked: whether K is read in place, or K and V are staged as floats (families.h)
 //   Prefetch  1: fetch the next tile or block ahead of its use
 //   Walk      split: order of heads and keys
@@ -19,12 +19,14 @@
 
 namespace start {
 
+inline constexpr int kAll = 1 << 20;  // above any number of threads
+
 // Prefill in float32: as many queries as keys, no window.
 inline constexpr Path kPrefillF32Path = Path::blocked;  // whet:tune {Path::plain, Path::vectorised, Path::blocked} family=prefill_f32
 inline constexpr int kPrefillF32TileQ = 64;  // whet:tune {32, 64, 128, 256} family=prefill_f32
 inline constexpr int kPrefillF32Strip = 32;  // whet:tune {32, 64} family=prefill_f32
 inline constexpr int kPrefillF32TileKv = 64;  // whet:tune {64, 96, 128, 192} family=prefill_f32
-inline constexpr int kPrefillF32Threads = 2;  // whet:tune {1, 2} family=prefill_f32
+inline constexpr int kPrefillF32Threads = kAll;  // whet:tune {1, kAll} family=prefill_f32
 inline constexpr Staging kPrefillF32Staging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=prefill_f32
 inline constexpr int kPrefillF32Prefetch = 0;  // whet:tune {0, 1} family=prefill_f32
 
@@ -33,14 +35,14 @@ inline constexpr Path kPrefillBf16Path = Path::blocked;  // whet:tune {Path::pla
 inline constexpr int kPrefillBf16TileQ = 64;  // whet:tune {32, 64, 128, 256} family=prefill_bf16
 inline constexpr int kPrefillBf16Strip = 32;  // whet:tune {32, 64} family=prefill_bf16
 inline constexpr int kPrefillBf16TileKv = 64;  // whet:tune {64, 96, 128, 192} family=prefill_bf16
-inline constexpr int kPrefillBf16Threads = 2;  // whet:tune {1, 2} family=prefill_bf16
+inline constexpr int kPrefillBf16Threads = kAll;  // whet:tune {1, kAll} family=prefill_bf16
 inline constexpr Staging kPrefillBf16Staging = Staging::staged;  // whet:tune {Staging::in_place, Staging::staged} family=prefill_bf16
 inline constexpr int kPrefillBf16Prefetch = 0;  // whet:tune {0, 1} family=prefill_bf16
 
 // Decode in float32: at most four queries, many keys. Bound by memory.
 inline constexpr Path kDecodeF32Path = Path::vectorised;  // whet:tune {Path::plain, Path::vectorised, Path::split} family=decode_f32
 inline constexpr int kDecodeF32TileKv = 64;  // whet:tune {16, 32, 64, 128, 256} family=decode_f32
-inline constexpr int kDecodeF32Threads = 2;  // whet:tune {1, 2} family=decode_f32
+inline constexpr int kDecodeF32Threads = kAll;  // whet:tune {1, kAll} family=decode_f32
 inline constexpr Walk kDecodeF32Walk = Walk::by_head;  // whet:tune {Walk::by_head, Walk::by_position} family=decode_f32
 inline constexpr int kDecodeF32Pieces = 1;  // whet:tune {1, 2, 4} family=decode_f32
 inline constexpr int kDecodeF32Prefetch = 0;  // whet:tune {0, 1} family=decode_f32
@@ -48,7 +50,7 @@ inline constexpr int kDecodeF32Prefetch = 0;  // whet:tune {0, 1} family=decode_
 // Decode in bfloat16.
 inline constexpr Path kDecodeBf16Path = Path::split;  // whet:tune {Path::plain, Path::vectorised, Path::split} family=decode_bf16
 inline constexpr int kDecodeBf16TileKv = 64;  // whet:tune {16, 32, 64, 128, 256} family=decode_bf16
-inline constexpr int kDecodeBf16Threads = 2;  // whet:tune {1, 2} family=decode_bf16
+inline constexpr int kDecodeBf16Threads = kAll;  // whet:tune {1, kAll} family=decode_bf16
 inline constexpr Walk kDecodeBf16Walk = Walk::by_head;  // whet:tune {Walk::by_head, Walk::by_position} family=decode_bf16
 inline constexpr Multiply kDecodeBf16Multiply = Multiply::pairs;  // whet:tune {Multiply::pairs, Multiply::floats} family=decode_bf16
 inline constexpr int kDecodeBf16Pieces = 1;  // whet:tune {1, 2, 4} family=decode_bf16
@@ -59,7 +61,7 @@ inline constexpr Path kChunkedPath = Path::blocked;  // whet:tune {Path::plain, 
 inline constexpr int kChunkedTileQ = 64;  // whet:tune {32, 64, 128, 256} family=chunked
 inline constexpr int kChunkedStrip = 32;  // whet:tune {32, 64} family=chunked
 inline constexpr int kChunkedTileKv = 64;  // whet:tune {64, 96, 128, 192} family=chunked
-inline constexpr int kChunkedThreads = 1;  // whet:tune {1, 2} family=chunked
+inline constexpr int kChunkedThreads = 1;  // whet:tune {1, kAll} family=chunked
 inline constexpr Staging kChunkedStaging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=chunked
 inline constexpr int kChunkedPrefetch = 0;  // whet:tune {0, 1} family=chunked
 
@@ -68,7 +70,7 @@ inline constexpr Path kWindowPath = Path::blocked;  // whet:tune {Path::plain, P
 inline constexpr int kWindowTileQ = 64;  // whet:tune {32, 64, 128, 256} family=window
 inline constexpr int kWindowStrip = 32;  // whet:tune {32, 64} family=window
 inline constexpr int kWindowTileKv = 64;  // whet:tune {64, 96, 128, 192} family=window
-inline constexpr int kWindowThreads = 2;  // whet:tune {1, 2} family=window
+inline constexpr int kWindowThreads = kAll;  // whet:tune {1, kAll} family=window
 inline constexpr Staging kWindowStaging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=window
 inline constexpr int kWindowPrefetch = 0;  // whet:tune {0, 1} family=window
 
@@ -78,7 +80,7 @@ inline constexpr Path kEdgeShortPath = Path::plain;  // whet:tune {Path::plain, 
 inline constexpr int kEdgeTileQ = 64;  // whet:tune {32, 64, 128} family=edge
 inline constexpr int kEdgeStrip = 32;  // whet:tune {32, 64} family=edge
 inline constexpr int kEdgeTileKv = 64;  // whet:tune {64, 96, 128} family=edge
-inline constexpr int kEdgeThreads = 1;  // whet:tune {1, 2} family=edge
+inline constexpr int kEdgeThreads = 1;  // whet:tune {1, kAll} family=edge
 inline constexpr Staging kEdgeStaging = Staging::in_place;  // whet:tune {Staging::in_place, Staging::staged} family=edge
 
 }  // namespace start

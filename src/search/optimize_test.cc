@@ -10,6 +10,8 @@
 #include "direction/agent/choices.h"
 #include "search/git.h"
 #include "search/scripted_judge_test.h"
+#include "task/load.h"
+#include "task/new_task.h"
 
 namespace whet {
 namespace {
@@ -250,6 +252,13 @@ TEST(Optimize, RefusesBadInputBeforeItWritesAnything) {
   expect_refused(files, {}, "declares no choice");
   choices = good + "whet:tune\n";
   expect_refused(files, {}, "choices.h:8: malformed choice");
+}
+
+TEST(Optimize, TakesATaskAsTaskNewWritesIt) {
+  const Files files = *new_task("mine");
+  const Task task = *load_task(files, "");
+  const auto agent = make_agent("tuner", {.task = &task, .start = solution_files(files, task.start)});
+  EXPECT_TRUE(agent) << agent.error().what;
 }
 
 TEST(Optimize, OneProcessDrivesARun) {

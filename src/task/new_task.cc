@@ -117,7 +117,7 @@ constexpr std::string_view kChoices =
     R"SRC(// What the tuner may change without understanding the code: one line a choice, its range beside it.
 #pragma once
 
-inline constexpr int kThreads = 1;  // whet:tune {1, 2}
+inline constexpr int kFromMemoryThreads = 1;  // whet:tune {1, 2} family=from_memory
 )SRC";
 
 constexpr std::string_view kReferenceBody = R"SRC(  const double scale = call->scalars[0].f;
@@ -127,7 +127,8 @@ constexpr std::string_view kSimpleBody = R"SRC(  const float scale = static_cast
   for (whet_int64 i = 0; i < n; ++i) y[i] = scale * x[i] + b[i];
 )SRC";
 constexpr std::string_view kStartBody = R"SRC(  const float scale = static_cast<float>(call->scalars[0].f);
-  const int threads = std::min(kThreads, static_cast<int>(call->num_threads));
+  // What fits into a cache is done before a second thread has begun.
+  const int threads = n < (1 << 20) ? 1 : std::min(kFromMemoryThreads, static_cast<int>(call->num_threads));
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (whet_int64 i = 0; i < n; ++i) y[i] = scale * x[i] + b[i];
 )SRC";

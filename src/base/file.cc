@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -151,13 +152,54 @@ Status make_folders(const fs::path& folder) {
   return {};
 }
 
+namespace {
+
+Descriptor open_folder(const fs::path& path) {
+  return Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// 0, or why the lock could not be had; ENOENT when somebody has removed the folder meanwhile.
+int lock_folder(const Descriptor& folder, const fs::path& path) {
+  struct stat opened {};
+  struct stat named {};
+  if (!folder || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(folder.get(), &opened) != 0 ||
+      ::lstat(path.c_str(), &named) != 0)
+    return errno;
+  return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev ? 0 : ENOENT;
+}
+
+}  // namespace
+
 Expected<TemporaryDirectory> TemporaryDirectory::make(const std::string& prefix, const fs::path& parent) {
-  std::string name = (parent / (prefix + "-XXXXXX")).string();
-  if (::mkdtemp(name.data()) == nullptr)
-    return system_error("cannot make a temporary folder in " + parent.string(), errno);
-  TemporaryDirectory made;
-  made.path_ = name;
-  return made;
+  // Before it is locked a new folder looks abandoned, and may be gone again: then another one.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::string name = (parent / (prefix + "-XXXXXX")).string();
+    if (::mkdtemp(name.data()) == nullptr)
+      return system_error("cannot make a temporary folder in " + parent.string(), errno);
+    TemporaryDirectory made;
+    made.lock_ = open_folder(name);
+    const int refused = lock_folder(made.lock_, name);
+    if (refused == EWOULDBLOCK || refused == ENOENT) continue;
+    made.path_ = name;  // else, on a file system without such locks, nobody can take it for abandoned
+    return made;
+  }
+  return machine_failed("{}: whatever temporary folder is made there is removed at once", parent.string());
+}
+
+void TemporaryDirectory::remove_abandoned(const std::string& prefix, const fs::path& parent) {
+  std::error_code code;
+  std::vector<fs::path> candidates;
+  for (fs::directory_iterator at(parent, code), end; !code && at != end; at.increment(code)) {
+    const std::string name = at->path().filename().string();
+    if (name.size() == prefix.size() + 7 && name.starts_with(prefix + "-")) candidates.push_back(at->path());
+  }
+  for (const fs::path& path : candidates) {
+    const Descriptor folder = open_folder(path);
+    struct stat about {};
+    if (!folder || ::fstat(folder.get(), &about) != 0 || about.st_uid != ::geteuid() || lock_folder(folder, path) != 0)
+      continue;
+    fs::remove_all(path, code);
+  }
 }
 
 void TemporaryDirectory::remove() {
@@ -165,6 +207,7 @@ void TemporaryDirectory::remove() {
   std::error_code ignored;  // nobody is left to be told
   fs::remove_all(path_, ignored);
   path_.clear();
+  lock_.reset();
 }
 
 }  // namespace whet

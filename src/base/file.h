@@ -58,19 +58,26 @@ bool is_plain_relative_path(std::string_view path);
 // mkdir -p, with an error that names the folder.
 Status make_folders(const std::filesystem::path& folder);
 
-// A folder of its own (mode 0700), removed with all that is in it when the object goes.
+// A folder of its own (mode 0700), removed with all that is in it when the object goes. Until then it is locked (flock), so that one whose
+// owner was killed can be told from one in use.
 class TemporaryDirectory {
  public:
   // <parent>/<prefix>-XXXXXX
   static Expected<TemporaryDirectory> make(const std::string& prefix = "whet",
                                            const std::filesystem::path& parent = "/tmp");
 
+  // Removes the folders <parent>/<prefix>-XXXXXX of ours whose owners are gone. Every program that uses this prefix there must have made them with
+  // make(): a folder that nobody locks counts as abandoned.
+  static void remove_abandoned(const std::string& prefix, const std::filesystem::path& parent = "/tmp");
+
   TemporaryDirectory() = default;
-  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryDirectory(TemporaryDirectory&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   TemporaryDirectory& operator=(TemporaryDirectory&& other) noexcept {
     if (this != &other) {
       remove();
       path_ = std::exchange(other.path_, {});
+      lock_ = std::move(other.lock_);
     }
     return *this;
   }
@@ -82,6 +89,7 @@ class TemporaryDirectory {
   void remove();
 
   std::filesystem::path path_;
+  Descriptor lock_;
 };
 
 }  // namespace whet

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -70,6 +74,35 @@ TEST_F(File, OnlyPlainRelativePathsAreWritten) {
     EXPECT_FALSE(write_tree(folder, {{path, "x"}})) << path;
   }
   EXPECT_TRUE(is_plain_relative_path("a/b..c/.d"));
+}
+
+TEST(TemporaryDirectory, OneWhoseOwnerWasKilledIsRemovedByTheNext) {
+  const auto parent = TemporaryDirectory::make("whet-test").value();
+  const auto in_use = TemporaryDirectory::make("work", parent.path()).value();
+  ASSERT_TRUE(write_tree(parent.path() / "other-AAAAAA", {{"x", ""}}));
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const pid_t owner = ::fork();
+  if (owner == 0) {
+    const auto work = TemporaryDirectory::make("work", parent.path());
+    const bool written = work && write_tree(work->path(), {{"a/b", "x"}});
+    if (::write(ends[1], written ? "y" : "n", 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  char written = 0;
+  ASSERT_EQ(::read(ends[0], &written, 1), 1);
+  ASSERT_EQ(written, 'y');
+  const auto entries = [&] { return std::distance(fs::directory_iterator(parent.path()), fs::directory_iterator()); };
+  TemporaryDirectory::remove_abandoned("work", parent.path());
+  EXPECT_EQ(entries(), 3) << "its owner lives";
+  ::kill(owner, SIGKILL);
+  ::waitpid(owner, nullptr, 0);
+  EXPECT_EQ(entries(), 3);
+  TemporaryDirectory::remove_abandoned("work", parent.path());
+  EXPECT_EQ(entries(), 2);
+  EXPECT_TRUE(fs::exists(in_use.path())) << "ours is in use";
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST(TemporaryDirectory, GoesWithItsContents) {

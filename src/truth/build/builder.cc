@@ -25,6 +25,7 @@ namespace {
 
 constexpr size_t kMaxLog = size_t{64} << 10;
 constexpr const char* kAbiName = "../abi/whet/candidate.h";
+constexpr const char* kWorkPrefix = "whet-build-work";
 
 bool has_suffix(const std::string& path, std::initializer_list<const char*> suffixes) {
   return std::ranges::any_of(suffixes, [&](const char* suffix) { return path.ends_with(suffix); });
@@ -170,7 +171,7 @@ class Build {
   }
 
   Status write_sources() {
-    WHET_TRY(work_, TemporaryDirectory::make("whet-build", options_.work_parent));
+    WHET_TRY(work_, TemporaryDirectory::make(kWorkPrefix, options_.work_parent));
     std::error_code code;
     fs::permissions(work_.path(), fs::perms(0755), code);  // the jail's user must get through
     if (code) return machine_failed("cannot open {} to a jail: {}", work_.path().string(), code.message());
@@ -338,6 +339,8 @@ Expected<Builder> Builder::make(BuildOptions options) {
   state->options = std::move(options);
   WHET_TRY(state->compiler, find_compiler(state->options.cxx, state->options.cc));
   WHET_TRY(state->cache, BuildCache::open(state->options.cache_folder, state->options.cache_bytes));
+  // Workers are killed; what they were building is then still there.
+  TemporaryDirectory::remove_abandoned(kWorkPrefix, state->options.work_parent);
   return Builder(std::move(state));
 }
 

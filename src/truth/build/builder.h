@@ -18,7 +18,7 @@ namespace whet {
 struct BuildOptions {
   std::filesystem::path cache_folder;          // made if absent
   uint64_t cache_bytes = uint64_t{2} << 30;    // least recently used entries go beyond it
-  std::filesystem::path work_parent = "/tmp";  // a temporary folder is made in it for the time of a build
+  std::filesystem::path work_parent = "/tmp";  // a temporary folder is made in it for the time of a build; make() removes abandoned ones
   std::string cxx, cc;                         // absolute; empty: found
   std::vector<int> cores;  // that compilers may use; as many compile at once. Empty: ours, two at once
   std::chrono::milliseconds time_limit{120'000};  // per compiler call

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -188,10 +189,12 @@ void become_payload(const InsidePlan& plan) {
   if (plan.mounts.size() > kMaxMounts) report.fail("too many binds", "");
   if (plan.mount_namespace) clone_host_trees(plan, report, trees);
   become_user(plan, report);
+  // A new user clears it; whether the parent died in between is looked at when the root stands.
+  report.need(::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0, "ask for the parent's death signal again");
   if (plan.mount_namespace) build_root(plan, report, trees);
   if (plan.hostname) report.need(::sethostname("jail", 4) == 0, "set the host name");
-  report.need(::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0,
-              "ask for the parent's death signal");  // a new user clears it
+  pollfd parent{plan.parent, POLLIN, 0};
+  if (::poll(&parent, 1, 0) > 0) ::_exit(127);
   if (plan.new_session) ::setsid();
   reset_signals(report);
   ::umask(022);

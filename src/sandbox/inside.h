@@ -56,6 +56,7 @@ struct InsidePlan {
   std::vector<std::string> argv_words, environment_words;
   std::vector<char*> argv, environment;  // pointers into the words, null at the end
 
+  int parent = -1;    // a pidfd of the parent; -1 where the kernel has none
   int go_read = -1;   // one byte when the parent has mapped the user and joined the cgroup; end of file when it died
   int go_write = -1;  // the parent's end, closed at once
   int report_write = -1;  // a StepFailure, or end of file at exec

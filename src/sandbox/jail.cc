@@ -250,6 +250,8 @@ Expected<Jailed> Jailed::start(const JailSpec& spec) {
   else ::fcntl(output.read_end.get(), F_SETPIPE_SZ, 1 << 18);
   const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   WHET_OK(plan_descriptors(plan, spec, null.get(), output.write_end.get()));
+  const Descriptor ourselves(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  plan.parent = ourselves.get();
   plan.go_read = go.read_end.get();
   plan.go_write = go.write_end.get();
   plan.report_write = report.write_end.get();

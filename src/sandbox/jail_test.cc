@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -393,9 +394,9 @@ TEST(Jail, KillLeavesNothing) {
   EXPECT_EQ(jailed.task_count(), 0u);
 }
 
-std::vector<std::string> our_groups() {
+std::vector<std::string> groups_of(pid_t owner) {
   std::vector<std::string> names;
-  const std::string mine = fmt::format("whet-{}-", ::getpid());
+  const std::string mine = fmt::format("whet-{}-", owner);
   for (const auto* place : {&Cgroup::memory_place(), &Cgroup::pids_place()}) {
     if (place->folder.empty()) continue;
     for (const auto& entry : fs::directory_iterator(place->folder))
@@ -403,6 +404,7 @@ std::vector<std::string> our_groups() {
   }
   return names;
 }
+std::vector<std::string> our_groups() { return groups_of(::getpid()); }
 
 TEST(Jail, LeavesNoGroupAndNoMount) {
   const std::string mounts = read_file("/proc/self/mounts").value();
@@ -442,6 +444,26 @@ TEST(Jail, DiesWithItsParent) {
   EXPECT_FALSE(lives());
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+// Between clone and exec there are moments at which the kernel would not tell the child of its parent's death.
+TEST(Jail, DiesWithAParentThatIsKilledWhileItStarts) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);  // what is left behind becomes our child
+  for (int moment = 0; moment < 100; ++moment) {
+    const pid_t parent = ::fork();
+    if (parent == 0) {
+      std::vector<Expected<Jailed>> jails;
+      for (;;) jails.push_back(Jailed::start(payload({"sleep"})));
+    }
+    ::usleep(static_cast<useconds_t>(100 * moment));
+    ::kill(parent, SIGKILL);
+    pid_t ended = 0;
+    for (int looks = 0; looks < 25'000 && (ended = ::waitpid(-1, nullptr, WNOHANG)) >= 0; ++looks)
+      if (ended == 0) ::usleep(200);
+    ASSERT_EQ(ended, -1) << "killed after " << 100 * moment << " us, it left a process behind";
+    for (const std::string& group : groups_of(parent)) ::rmdir(group.c_str());  // as the next program with a jail would
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
 TEST(Jail, BadSpecsAreNamed) {

@@ -167,6 +167,7 @@ std::vector<pid_t> session_members(pid_t leader) {
 std::string describe(const JailExit& exit) {
   std::string text;
   if (exit.killed_by_us) text = "was killed by the judge";
+  else if (exit.killed_from_outside) text = "was killed from outside (by somebody, or by a machine out of memory)";
   else if (!exit.forbidden_syscall.empty()) text = "made the forbidden system call " + exit.forbidden_syscall;
   else if (exit.signal != 0) text = fmt::format("ended by signal {} ({})", exit.signal, ::strsignal(exit.signal));
   else text = fmt::format("ended with exit code {}", exit.code);
@@ -202,6 +203,9 @@ void Jailed::State::collect(const siginfo_t& info) {
   if (end.code == kForbiddenExit) end.forbidden_syscall = forbidden_syscall_in(output.text()).value_or("(unnamed)");
   end.memory_limit_hit = group.memory_limit_hit();
   end.process_limit_hit = group.tasks_limit_hit();
+  // The kernel lets process 1 of a namespace be killed from above only; and by itself for a limit: memory, or processor time, of which process 1 of
+  // a build (the compiler's driver) uses none.
+  end.killed_from_outside = end.signal == SIGKILL && ends_together && !killed_by_us && !end.memory_limit_hit;
   end.sentence = describe(end);
   exit = end;
   frozen = false;

@@ -79,6 +79,9 @@ struct JailExit {
   bool memory_limit_hit = false;
   bool process_limit_hit = false;
   bool killed_by_us = false;
+  // By a SIGKILL that nothing in the jail can have sent: from outside, or by a machine that is out of memory. It says nothing about the payload.
+  // Known only where a pid namespace stands.
+  bool killed_from_outside = false;
   std::string forbidden_syscall;  // "socket", when the runner filter's handler named one
   std::string sentence;           // "ended by signal 11 (Segmentation fault)"
 

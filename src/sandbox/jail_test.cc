@@ -394,6 +394,18 @@ TEST(Jail, KillLeavesNothing) {
   EXPECT_EQ(jailed.task_count(), 0u);
 }
 
+TEST(Jail, AKillFromOutsideIsToldFromWhatThePayloadDid) {
+  WHET_NEEDS_WALL("pid_namespace");
+  auto jailed = Jailed::start(payload({"sleep"})).value();
+  ::kill(jailed.pid(), SIGKILL);
+  const auto exit = jailed.wait(10s).value();
+  ASSERT_TRUE(exit);
+  EXPECT_TRUE(exit->killed_from_outside);
+  EXPECT_EQ(exit->sentence, "was killed from outside (by somebody, or by a machine out of memory)");
+  EXPECT_EQ(run(payload({"kill", "1"})).exit.code, 0) << "process 1 cannot make it look like that";
+  EXPECT_FALSE(run(runner({"crash"})).exit.killed_from_outside);
+}
+
 std::vector<std::string> groups_of(pid_t owner) {
   std::vector<std::string> names;
   const std::string mine = fmt::format("whet-{}-", owner);

@@ -89,7 +89,7 @@ Expected<Attempted> attempt(const TaskFolder& task, const Attempt& what, WorkerS
   judged.request_hash = hash_of(judged.request);
   if (what.reuse) {
     WHET_TRY(std::optional<Evaluation> known, store.find(what.run, solution, judged.request_hash));
-    if (known) {
+    if (known && machine_failure_in(*known) == nullptr) {
       judged.evaluation = *std::move(known);
       return Attempted{.judged = std::move(judged), .reused = true};
     }
@@ -98,6 +98,9 @@ Expected<Attempted> attempt(const TaskFolder& task, const Attempt& what, WorkerS
   if (judged.evaluation.verdict.code == Code::cancelled) return Attempted{.judged = std::move(judged), .cancelled = true};
   if (judged.evaluation.solution_hash != solution)
     return machine_failed("the worker judged the Solution {} instead of {}; is it of another version?", judged.evaluation.solution_hash, solution);
+  // In a run it would be the answer for good, and it is none.
+  if (const Verdict* failure = machine_failure_in(judged.evaluation); failure && !what.run.empty())
+    return machine_failed("the machine failed twice on the same evaluation; {}", failure->sentence);
   if (what.wall_seconds) judged.wall_seconds = what.wall_seconds();
   WHET_OK(store.record(judged, blobs));
   return Attempted{.judged = std::move(judged)};

@@ -56,7 +56,8 @@ struct Attempted {
 };
 
 // The door between direction and truth: a Solution goes in, an Evaluation comes out, and both are in the ledger before it is returned. Whatever
-// evaluates (evaluate, compare, recheck, optimize) comes through here.
+// evaluates (evaluate, compare, recheck, optimize) comes through here. An Evaluation in which the machine failed is never reused; in a run it is an Error,
+// and not in the ledger.
 Expected<Attempted> attempt(const TaskFolder& task, const Attempt& what, WorkerSeat& worker, Store& store, const Patience& patience = {},
                             const std::function<void(const Json&)>& progress = nullptr);
 

@@ -52,6 +52,17 @@ TEST_F(Door, KeepsNothingOfACancelledEvaluation) {
   EXPECT_TRUE(store.records.empty());
 }
 
+TEST_F(Door, NeverReusesWhatTheMachineFailed) {
+  world.machine_failures = 2;
+  const auto failed = attempt(task, {.solution = {"start", {}}}, worker, store);
+  ASSERT_TRUE(failed) << failed.error().what;
+  EXPECT_EQ(failed->judged.evaluation.verdict.code, Code::machine_failed) << "outside a run it is an outcome like others";
+  const auto again = attempt(task, {.solution = {"start", {}}}, worker, store);
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->reused);
+  EXPECT_EQ(again->judged.evaluation.verdict.code, Code::correct);
+}
+
 TEST_F(Door, MeasuresAgainFromTheLedgerAlone) {
   Files mine = solution_files(task.files, "start");
   mine["choices.h"] = scripted::choices_source(2, 16, 2, 1, 32, 2);

@@ -229,6 +229,29 @@ TEST(Optimize, RetriesAnEvaluationThatDiesWithItsWorkerOnce) {
   scene.expect_sound();
 }
 
+// What the machine fails is no answer: with it the Agent would go round in circles.
+TEST(Optimize, AProcessThatWasKilledIsNoAnswer) {
+  Scene undisturbed;
+  const auto expected = undisturbed.optimize(30);
+  for (const int failures : {1, 2}) {
+    Scene scene;
+    scene.world.at_boundary = [&] {
+      if (scene.world.boundary == 20) scene.world.machine_failures = failures;
+    };
+    auto result = scene.optimize(30);
+    EXPECT_EQ(result.has_value(), failures == 1);
+    if (!result) {
+      EXPECT_EQ(result.error().blame, Blame::machine);
+      EXPECT_EQ(result.error().what, "the machine failed twice on the same evaluation; killed from outside");
+      result = resume(scene.setting());
+    }
+    ASSERT_TRUE(result) << result.error().what;
+    EXPECT_EQ(result->champion_hash, expected->champion_hash);
+    for (const JudgedRecord& record : scene.store.records) EXPECT_NE(record.evaluation.verdict.code, Code::machine_failed);
+    scene.expect_sound();
+  }
+}
+
 TEST(Optimize, RefusesBadInputBeforeItWritesAnything) {
   const auto expect_refused = [](Files files, OptimizeOptions options, const std::string& what) {
     Scene scene;

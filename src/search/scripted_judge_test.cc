@@ -108,6 +108,7 @@ class ScriptedWorker final : public WorkerClient {
           ns = 1e4 * std::exp(cost(world_, workload.family, values));
           if (workload.family == "beta" && values["kBetaPath"] == "2" && values["kBetaTile"] == "64") trial.verdict = {Code::wrong, "wrong", ""};
         }
+        if (world_.machine_failures > 0 && role == "candidate") trial.verdict = {Code::machine_failed, "killed from outside", ""};
         for (int draw = 0; draw < request.min_draws; ++draw)
           trial.samples[Column::flushed].push_back({draw, 0, ns * std::exp(world_.noise * normal(generator)), ""});
         result.trials.push_back(std::move(trial));
@@ -116,6 +117,7 @@ class ScriptedWorker final : public WorkerClient {
       for (const SolutionRef& baseline : baselines) add(baseline.name, "baseline", solution_of(baseline));
       evaluation.workloads.push_back(std::move(result));
     }
+    if (world_.machine_failures > 0) --world_.machine_failures;
     for (const WorkloadResult& result : evaluation.workloads)
       if (!result.candidate().verdict.correct()) evaluation.verdict = result.candidate().verdict;
     evaluation.scoreboard = score(evaluation, task.goal);

@@ -33,6 +33,7 @@ struct World {
   int evaluations = 0, workers = 0, boundary = 0;
   int die_in = -1;                   // the evaluation (counted from now) in which the worker dies, -1 never
   int deaths = 1;                    // how often it then dies in a row
+  int machine_failures = 0;          // so many evaluations from now on lose the candidate's process to the machine
   std::function<void()> at_boundary; // called before and after each evaluation and each write to the store
   std::map<std::string, int> judged; // request JSON -> how often it was answered
   std::map<std::string, std::string> blobs;

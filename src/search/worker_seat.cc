@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/json_impl.h"
@@ -35,6 +36,13 @@ class Watch {
 
 }  // namespace
 
+const Verdict* machine_failure_in(const Evaluation& evaluation) {
+  for (const WorkloadResult& result : evaluation.workloads)
+    for (const Trial& trial : result.trials)
+      if (trial.verdict.code == Code::machine_failed) return &trial.verdict;
+  return nullptr;
+}
+
 Expected<Evaluation> WorkerSeat::evaluate_once(const EvaluateRequest& request, const std::map<std::string, std::string>& blobs,
                                                const Patience& patience, const std::function<void(const Json&)>& progress) {
   if (!client_) {
@@ -49,15 +57,23 @@ Expected<Evaluation> WorkerSeat::evaluate_once(const EvaluateRequest& request, c
 
 Expected<Evaluation> WorkerSeat::evaluate(const EvaluateRequest& request, const std::map<std::string, std::string>& blobs, const Patience& patience,
                                           const std::function<void(const Json&)>& progress) {
-  Expected<Evaluation> result = evaluate_once(request, blobs, patience, progress);
-  if (result || result.error().blame != Blame::machine) return result;
-  client_.reset();
-  if (patience.stop && *patience.stop) return result;
-  const Error first = result.error();
-  result = evaluate_once(request, blobs, patience, progress);
-  if (result || result.error().blame != Blame::machine) return result;
-  client_.reset();
-  return machine_failed("the worker failed twice on the same evaluation; first: {}; then: {}", first.what, result.error().what);
+  std::optional<Error> lost;
+  for (bool failed = false;;) {
+    Expected<Evaluation> result = evaluate_once(request, blobs, patience, progress);
+    const bool stopped = patience.stop && *patience.stop;
+    if (result) {
+      if (failed || machine_failure_in(*result) == nullptr) return result;
+      failed = true;
+      if (!stopped) continue;
+      result->verdict = {Code::cancelled, "the evaluation was cancelled", result->verdict.sentence};
+      return result;
+    }
+    if (result.error().blame != Blame::machine) return result;
+    client_.reset();
+    if (stopped) return result;
+    if (lost) return machine_failed("the worker failed twice on the same evaluation; first: {}; then: {}", lost->what, result.error().what);
+    lost = result.error();
+  }
 }
 
 }  // namespace whet

@@ -4,9 +4,16 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+#include <thread>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "sandbox/jail.h"
 
 namespace whet {
 namespace {
@@ -186,6 +193,35 @@ TEST_F(Building, ACompilerWithoutEndIsStopped) {
   EXPECT_EQ(outcome.verdict.code, Code::compile_timed_out);
   EXPECT_LT(outcome.seconds, 10);
   EXPECT_THAT(outcome.verdict.sentence, HasSubstr("a.cc: the compiler had not ended after"));
+}
+
+// A child of ours whose name has "++" in it: the compiler's driver, process 1 of its jail.
+std::optional<pid_t> running_compiler() {
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const auto stat = read_file(entry.path() / "stat", 4096);
+    if (!stat) continue;
+    int parent = 0;
+    const size_t name_end = stat->rfind(')');
+    if (std::sscanf(stat->c_str() + name_end + 1, " %*c %d", &parent) != 1 || parent != ::getpid()) continue;
+    if (stat->substr(0, name_end).ends_with("++")) return std::stoi(*stat);
+  }
+  return std::nullopt;
+}
+
+TEST_F(Building, ACompilerKilledFromOutsideIsNoFaultOfTheSolution) {
+  for (const Wall& wall : jail_walls())
+    if (wall.name == "pid_namespace" && !wall.standing) GTEST_SKIP() << "here a compiler could kill itself";
+  std::jthread killer([](const std::stop_token& done) {
+    for (auto compiler = running_compiler(); !done.stop_requested(); compiler = running_compiler())
+      if (compiler) {
+        ::kill(*compiler, SIGKILL);
+        return;
+      }
+  });
+  const auto outcome = builder.build(input);
+  ASSERT_FALSE(outcome) << outcome->verdict.sentence;
+  EXPECT_EQ(outcome.error().blame, Blame::machine);
+  EXPECT_THAT(outcome.error().what, HasSubstr(": the compiler was killed from outside"));
 }
 
 TEST_F(Building, ACompilerThatEatsMemoryIsStopped) {

@@ -65,6 +65,7 @@ Expected<ToolResult> run_tool(const ToolCall& call, const BuildOptions& options)
   }
   result.log = jail.output();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (exit && exit->killed_from_outside) return machine_failed("{}: the compiler {}", call.subject, exit->sentence);
   if (exit && !exit->ok()) judge_failure(result, call, *exit, options);
   return result;
 }

@@ -35,17 +35,25 @@ class Examination {
     admission_.workload = workload_.name;
     admission_.family = workload_.family;
     if (Verdict verdict = prepare(); !verdict.correct()) {
-      admission_.problem = verdict.sentence;
+      note_problem(verdict, verdict.sentence);
       return std::move(admission_);
     }
     hold_wrong_outputs();
     for (const AlteredInput& altered : altered_inputs(definition_, workload_))
-      if (Verdict verdict = hold(altered); !verdict.correct()) admission_.problem = altered.mutant + ": " + verdict.sentence;
+      if (Verdict verdict = hold(altered); !verdict.correct()) {
+        note_problem(verdict, altered.mutant + ": " + verdict.sentence);
+        break;  // a reference that is gone fails on all that follow
+      }
     reference_.close();
     return std::move(admission_);
   }
 
  private:
+  void note_problem(const Verdict& verdict, std::string sentence) {
+    admission_.problem = std::move(sentence);
+    admission_.machine_failed = verdict.code == Code::machine_failed;
+  }
+
   Verdict prepare() {
     auto inputs = Inputs::make(definition_, workload_, kSecret, 1);
     if (!inputs) return {Code::reference_failed, inputs.error().what, ""};

@@ -20,6 +20,7 @@ struct MutantFinding {
 struct Admission {
   std::string workload, family;
   std::string problem;    // non-empty: it could not be examined
+  bool machine_failed = false;  // ... and that is not the task's fault
   std::vector<MutantFinding> findings;
 };
 

@@ -217,6 +217,7 @@ Status Judge::admit(Work& work, const Progress& progress) {
     }
     report(progress, {{"phase", "admission"}, {"workload", workload->name}, {"index", index}, {"total", examined.size()}});
     admissions.push_back(examine(definition, *workload, *reference));
+    if (admissions.back().machine_failed) return machine_failed("the admission of {}: {}", workload->name, admissions.back().problem);
     if (admissions.back().problem.empty()) WHET_OK(write_file_atomically(file, to_json(admissions.back()).dump(1)));
   }
   for (auto& [workload, reason] : refused(admissions, work.evaluation.remarks)) {

@@ -23,6 +23,11 @@ constexpr int kResidentEvery = 4;           // one draw in this many is resident
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
+Verdict of_reference(const Verdict& verdict) {
+  const Code code = verdict.code == Code::machine_failed ? Code::machine_failed : Code::reference_failed;
+  return {code, "the reference: " + verdict.sentence, verdict.evidence};
+}
+
 bool wants(const EvaluateRequest& request, Column column) {
   return std::find(request.columns.begin(), request.columns.end(), column) != request.columns.end();
 }
@@ -77,7 +82,7 @@ WorkloadResult Session::run() {
 
 Verdict Session::open() {
   Verdict verdict = parts_.reference.open(parts_.definition, parts_.workload, parts_.inputs, parts_.secret);
-  if (!verdict.correct()) return {Code::reference_failed, "the reference: " + verdict.sentence, verdict.evidence};
+  if (!verdict.correct()) return of_reference(verdict);
   // A limit of hours is none; the reference may take longer than any Solution has to.
   const std::chrono::milliseconds limit(std::llround(std::min(parts_.request.call_limit_seconds, 3600.0) * 1000));
   for (Player& player : players_) {
@@ -108,7 +113,7 @@ Verdict Session::compute_expected(const Draw& draw) {
     verdict = reference.run(set, Caches::as_they_are, ns);
     parts_.stopwatch.move(Stopwatch::reference, ns);
   }
-  if (!verdict.correct()) return {Code::reference_failed, "the reference: " + verdict.sentence, verdict.evidence};
+  if (!verdict.correct()) return of_reference(verdict);
   Answer answer{draw.number, {}, {}};
   uint64_t bytes = 0;
   for (size_t i = 0; i < parts_.definition.outputs.size(); ++i) {

@@ -195,6 +195,7 @@ Verdict Runner::died(const std::string& during) {
   if (!ended) return killed(Code::crashed, during + ": " + ended.error().what);
   if (!*ended) return killed(Code::exited, during + ": it closed its connection to the judge");
   const JailExit exit = **ended;
+  if (exit.killed_from_outside) return {Code::machine_failed, during + ": the process " + exit.sentence, stderr_tail()};
   if (exit.memory_limit_hit) return {Code::memory_exceeded, during + ": " + exit.sentence, stderr_tail()};
   if (exit.process_limit_hit) return {Code::tasks_exceeded, during + ": " + exit.sentence, stderr_tail()};
   if (!exit.forbidden_syscall.empty())

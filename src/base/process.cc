@@ -147,7 +147,8 @@ Expected<Process> Process::start(const ProcessSpec& spec, Stderr stderr_goes) {
   posix_spawn_file_actions_adddup2(&plan.actions, out.write_end.get(), 1);
   if (err.write_end) posix_spawn_file_actions_adddup2(&plan.actions, err.write_end.get(), 2);
   // What others opened without CLOEXEC (libraries, our own caller) must not live on in a child either.
-  posix_spawn_file_actions_addclosefrom_np(&plan.actions, 3);
+  if (spec.kept >= 0) posix_spawn_file_actions_adddup2(&plan.actions, spec.kept, 3);
+  posix_spawn_file_actions_addclosefrom_np(&plan.actions, spec.kept >= 0 ? 4 : 3);
   if (spec.working_directory) posix_spawn_file_actions_addchdir_np(&plan.actions, spec.working_directory->c_str());
   std::vector<std::string> assignments;
   if (spec.environment)

@@ -41,6 +41,7 @@ struct ProcessSpec {
   std::vector<std::string> argv;                                  // argv[0] is looked up in PATH unless it has a slash
   std::optional<std::map<std::string, std::string>> environment;  // the whole environment; absent: ours
   std::optional<std::filesystem::path> working_directory;
+  int kept = -1;                                      // a descriptor of ours that it has too, as its number 3; -1: none
   std::string stdin_text;                             // run_process only; its stdin then ends
   size_t max_output = size_t{16} << 20;               // run_process only; per stream, head and tail kept
   std::optional<std::chrono::milliseconds> deadline;  // run_process only; then its process group is killed

@@ -123,5 +123,17 @@ TEST(Process, DiesWithTheObject) {
   EXPECT_EQ(::kill(pid, 0), -1);
 }
 
+TEST(Process, KeepsTheOneDescriptorThatItIsToKeep) {
+  const auto folder = TemporaryDirectory::make("whet-test").value();
+  const Descriptor file(::open((folder.path() / "x").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ProcessSpec list{.argv = {"ls", "/proc/self/fd"}};  // it has one more open: the folder that it lists
+  EXPECT_EQ(run_process(list).value().out, "0\n1\n2\n3\n");
+  list.kept = file.get();
+  EXPECT_EQ(run_process(list).value().out, "0\n1\n2\n3\n4\n");
+  ProcessSpec name{.argv = {"readlink", "/proc/self/fd/3"}};
+  name.kept = file.get();
+  EXPECT_EQ(run_process(name).value().out, (folder.path() / "x").string() + "\n");
+}
+
 }  // namespace
 }  // namespace whet

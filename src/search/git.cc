@@ -29,6 +29,7 @@ Expected<std::string> Git::run(const std::string& folder, const std::vector<std:
                                                         {"GIT_TERMINAL_PROMPT", "0"}};
   spec.working_directory = folder;
   spec.stdin_text = stdin_text;
+  spec.kept = shared_;
   spec.max_output = size_t{256} << 20;
   spec.deadline = std::chrono::seconds(60);
   WHET_TRY(ProcessResult result, run_process(spec));

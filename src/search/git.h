@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace whet {
 
@@ -20,8 +21,12 @@ class Git {
   // The commit's files (path -> contents), read from the object store.
   Expected<std::map<std::string, std::string>> files_of(const std::string& folder, const std::string& commit) const;
 
+  // From now on every git keeps this descriptor open too: with the lock on it, a git that outlives us holds the lock until it has ended.
+  void share(const Descriptor& lock) { shared_ = lock.get(); }
+
  private:
   std::string search_path_;
+  int shared_ = -1;
 };
 
 }  // namespace whet

@@ -77,6 +77,7 @@ Status LedgerStore::end_run(const std::string& id, const std::string& status) { 
 
 Expected<RunRecord> LedgerStore::run(const std::string& id) {
   WHET_TRY(const RunRow row, ledger_.run(id));
+  if (row.id != id) return bad_input("{}: no run \"{}\"; `whet ledger` lists them", ledger_.path(), id);  // it takes the beginning of an id too
   return RunRecord{.id = row.id, .task = row.task, .task_hash = row.task_hash, .agent = row.agent, .started_at = row.started_at,
                    .folder = row.folder, .options = row.options, .status = row.state};
 }

@@ -194,10 +194,29 @@ TEST(Optimize, SurvivesACrashAtEveryBoundary) {
   }
 }
 
+// The ledger does not know of the run, its repository is there.
+TEST(Optimize, BeginsAnewARunThatWasKilledBeforeTheLedgerKnewOfIt) {
+  Scene scene;
+  scene.world.at_boundary = [&] {
+    if (scene.world.boundary == 1) throw Crash{};
+  };
+  EXPECT_THROW((void)scene.optimize(7), Crash);
+  ASSERT_TRUE(scene.store.runs.empty());
+  ASSERT_TRUE(std::filesystem::exists(scene.setting().folder + "/repo"));
+  EXPECT_EQ(resume(scene.setting()).error().what,
+            scene.setting().folder + ": the ledger has no run 'r1'; if it was killed before it had begun, 'whet optimize' begins it, else another ledger has it (--ledger)");
+  const auto result = scene.optimize(7);
+  ASSERT_TRUE(result) << result.error().what;
+  scene.expect_sound();
+  EXPECT_EQ(scene.optimize(7).error().what, "there is a run 'r1' already; 'whet resume' goes on with it, or choose another name");
+  scene.store.runs.clear();  // as another ledger would be
+  EXPECT_EQ(scene.optimize(7).error().what, scene.setting().folder + ": a run is there already; resume it or choose another folder");
+}
+
 TEST(Optimize, CommitsWhatTheLedgerHasAndGitLacks) {
   Scene scene;
   scene.world.at_boundary = [&] {
-    if (scene.world.boundary == 9) throw Crash{};  // after the second record was written, before its commit
+    if (scene.world.boundary == 10) throw Crash{};  // after the second record was written, before its commit
   };
   EXPECT_THROW((void)scene.optimize(30), Crash);
   ASSERT_EQ(scene.store.records.size(), 2u);

@@ -68,6 +68,9 @@ Expected<std::unique_ptr<Run>> Run::begin(const Files& task_files, const Optimiz
   // Whatever can be wrong with the input is found before anything is written.
   WHET_TRY(const std::unique_ptr<Agent> probe,
            make_agent(options.agent, {.task = &task, .set = options.set, .start = start, .seed = options.seed}));
+  // The ledger is told last: a run that it knows has all that resume() needs, and one that it does not know has not begun.
+  if (setting.store->run(setting.run_id))
+    return bad_input("there is a run '{}' already; 'whet resume' goes on with it, or choose another name", setting.run_id);
   WHET_TRY(Workspace workspace, Workspace::create(setting.folder, task_files, start));
   WHET_OK(setting.store->begin_run({.id = setting.run_id,
                                     .task = task.name,
@@ -84,7 +87,11 @@ Expected<std::unique_ptr<Run>> Run::begin(const Files& task_files, const Optimiz
 
 Expected<std::unique_ptr<Run>> Run::reopen(const RunSetting& setting, double more_wall_seconds) {
   WHET_OK(check_setting(setting));
-  WHET_TRY(const RunRecord record, setting.store->run(setting.run_id));
+  const Expected<RunRecord> known = setting.store->run(setting.run_id);
+  if (!known && known.error().blame == Blame::input)
+    return bad_input("{}: the ledger has no run '{}'; if it was killed before it had begun, 'whet optimize' begins it, else another ledger has it (--ledger)", setting.folder,
+                     setting.run_id);
+  WHET_TRY(const RunRecord record, known);
   WHET_TRY(const Json json, parse_json(record.options, "run " + record.id));
   WHET_TRY(OptimizeOptions options, optimize_options_from_json(json, "run " + record.id));
   options.budget.wall_seconds.soft += more_wall_seconds;

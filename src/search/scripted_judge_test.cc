@@ -187,6 +187,7 @@ Expected<std::string> MemoryStore::blob(const std::string& sha256) {
 }
 
 Status MemoryStore::begin_run(const RunRecord& run) {
+  world_.pass_boundary();
   runs[run.id] = run;
   world_.pass_boundary();
   return {};

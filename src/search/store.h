@@ -52,7 +52,7 @@ class Store {
 
   virtual Status begin_run(const RunRecord& run) = 0;
   virtual Status end_run(const std::string& id, const std::string& status) = 0;
-  virtual Expected<RunRecord> run(const std::string& id) = 0;
+  virtual Expected<RunRecord> run(const std::string& id) = 0;  // bad input if there is none
   virtual Expected<std::vector<JudgedRecord>> judged(const std::string& run) = 0;  // by sequence
 };
 

@@ -5,13 +5,17 @@
 #include <sys/file.h>
 
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <thread>
 
 namespace whet {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kPatience{2000}, kNap{10};  // for the lock
 
 std::string candidate_ref(const std::string& solution_hash) { return "refs/whet/candidates/" + solution_hash; }
 
@@ -39,17 +43,26 @@ Status Workspace::take_lock() {
   const std::string path = folder_ + "/lock";
   lock_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!lock_) return system_error("open " + path, errno);
-  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) return {};
-  if (errno == EWOULDBLOCK) return bad_input("{}: another whet process is driving this run; wait for it or end it", folder_);
-  return system_error("flock " + path, errno);
+  git_.share(lock_);
+  // A git of a whet that was killed may need a moment to end.
+  for (auto left = kPatience; ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0; left -= kNap) {
+    if (errno != EWOULDBLOCK) return system_error("flock " + path, errno);
+    if (left <= left.zero()) return bad_input("{}: another whet process is driving this run; wait for it or end it", folder_);
+    std::this_thread::sleep_for(kNap);
+  }
+  return {};
 }
 
-Status Workspace::remove_stale_locks() {
+Status Workspace::remove_leftovers() {
   // We hold the run's lock, so no git of ours is at work; one that was killed may have left these.
   std::error_code code;
   std::vector<fs::path> stale;
-  for (fs::recursive_directory_iterator at(repo(), code), end; !code && at != end; at.increment(code))
-    if (at->path().extension() == ".lock") stale.push_back(at->path());
+  const auto find = [&](const std::string& folder, const auto& is_stale) {
+    for (fs::recursive_directory_iterator at(folder, code), end; !code && at != end; at.increment(code))
+      if (is_stale(at->path().filename().string())) stale.push_back(at->path());
+  };
+  find(repo(), [](const std::string& name) { return name.ends_with(".lock") || name.starts_with("fast_import_crash_"); });
+  find(repo() + "/objects", [](const std::string& name) { return name.starts_with("tmp_"); });
   for (const fs::path& path : stale) fs::remove(path, code);
   return {};
 }
@@ -59,28 +72,29 @@ Expected<Workspace> Workspace::create(const std::string& folder, const std::map<
   Workspace workspace(folder, std::move(git));
   WHET_OK(make_folders(folder));
   WHET_OK(workspace.take_lock());
-  if (fs::exists(workspace.repo())) return bad_input("{}: a run is there already; resume it or choose another folder", folder);
+  if (fs::exists(workspace.repo())) {
+    const auto candidates = workspace.git_.run(workspace.repo(), {"for-each-ref", "refs/whet", "refs/tags"});
+    if (!candidates || !candidates->empty()) return bad_input("{}: a run is there already; resume it or choose another folder", folder);
+  }
   // Everything is prepared under another name, so that a run is there whole or not at all.
   const std::string made = folder + "/repo.new";
   std::error_code code;
-  fs::remove_all(made, code);
+  for (const std::string& old : {workspace.repo(), made, folder + "/task"}) fs::remove_all(old, code);
   WHET_OK(write_tree(folder + "/task", task_files));
   WHET_TRY(const std::string said, workspace.git_.run(folder, {"init", "-q", "--bare", "repo.new"}));
+  WHET_TRY(workspace.start_commit_, workspace.import(made, "refs/heads/main", "", "start\n", start));
+  WHET_TRY(const std::string moved, workspace.git_.run(made, {"update-ref", "refs/heads/champion", workspace.start_commit_}));
   fs::rename(made, workspace.repo(), code);
   if (code) return machine_failed("rename {} to {}: {}", made, workspace.repo(), code.message());
-  WHET_TRY(workspace.start_commit_, workspace.import("refs/heads/main", "", "start\n", start));
-  WHET_TRY(const std::string moved, workspace.git_.run(workspace.repo(), {"update-ref", "refs/heads/champion", workspace.start_commit_}));
   return workspace;
 }
 
 Expected<Workspace> Workspace::open(const std::string& folder, Git git) {
-  if (!fs::exists(folder + "/repo")) return bad_input("{}: no run is there", folder);
+  if (!fs::exists(folder + "/repo")) return bad_input("{}: no run has begun there; 'whet optimize' begins it", folder);
   Workspace workspace(folder, std::move(git));
   WHET_OK(workspace.take_lock());
-  WHET_OK(workspace.remove_stale_locks());
-  auto start = workspace.git_.run(workspace.repo(), {"rev-parse", "--verify", "-q", "refs/heads/main"});
-  if (!start) return bad_input("{}: the run was interrupted before its start was committed; begin a new one", folder);
-  workspace.start_commit_ = *start;
+  WHET_OK(workspace.remove_leftovers());
+  WHET_TRY_IN("the run's start", workspace.start_commit_, workspace.git_.run(workspace.repo(), {"rev-parse", "--verify", "-q", "refs/heads/main"}));
   return workspace;
 }
 
@@ -90,7 +104,7 @@ Expected<std::string> Workspace::find(const std::string& solution_hash) const {
   return git_.run(repo(), {"for-each-ref", "--format=%(objectname)", candidate_ref(solution_hash)});
 }
 
-Expected<std::string> Workspace::import(const std::string& ref, const std::string& parent, const std::string& message,
+Expected<std::string> Workspace::import(const std::string& repo, const std::string& ref, const std::string& parent, const std::string& message,
                                         const std::map<std::string, std::string>& files) {
   // "feature done": a stream that ends early changes nothing.
   std::string stream = fmt::format("feature done\ncommit {}\nmark :1\ncommitter whet <whet@localhost> {} +0000\ndata {}\n{}\n", ref,
@@ -103,13 +117,13 @@ Expected<std::string> Workspace::import(const std::string& ref, const std::strin
     stream += '\n';
   }
   stream += "get-mark :1\ndone\n";
-  return git_.run(repo(), {"fast-import", "--quiet", "--force"}, stream);
+  return git_.run(repo, {"fast-import", "--quiet", "--force"}, stream);
 }
 
 Expected<std::string> Workspace::commit(const CandidateCommit& candidate) {
   WHET_TRY(std::string known, find(candidate.solution_hash));
   if (!known.empty()) return known;
-  return import(candidate_ref(candidate.solution_hash), candidate.parent, message_of(candidate), candidate.files);
+  return import(repo(), candidate_ref(candidate.solution_hash), candidate.parent, message_of(candidate), candidate.files);
 }
 
 Status Workspace::set_champion(const std::string& commit, int number, const std::string& evaluation) {

@@ -22,7 +22,7 @@ struct CandidateCommit {
 };
 
 // A run's folder:
-//   lock      flock: one process drives a run
+//   lock      flock: one process drives a run; its gits share the lock, so it is free only when those too have ended
 //   task/     the task as it was when the run began
 //   repo/     the run's git repository: main = the start Solution, champion, tags champion-1, champion-2, ..., and one ref a Candidate
 //             under refs/whet/candidates/ (named by its Solution's hash)
@@ -30,10 +30,11 @@ struct CandidateCommit {
 //             make us run anything later
 class Workspace {
  public:
-  // Makes the folder and the repository with `start` as main and champion. An error if a run is there already.
+  // Makes the folder and the repository with `start` as main and champion; the repository appears last and whole. An error if a run is there
+  // already, unless nothing was committed in it beside its start: a run that was killed while it began is begun anew.
   static Expected<Workspace> create(const std::string& folder, const std::map<std::string, std::string>& task_files,
                                     const std::map<std::string, std::string>& start, Git git = Git());
-  // Opens it and takes the lock; an error says that another process has it. Left-over lock files of a killed git are removed.
+  // Opens it and takes the lock; an error says that another process has it. What a killed git left half-made is removed.
   static Expected<Workspace> open(const std::string& folder, Git git = Git());
 
   const std::string& folder() const { return folder_; }
@@ -56,8 +57,8 @@ class Workspace {
   Workspace(std::string folder, Git git) : folder_(std::move(folder)), git_(std::move(git)) {}
   std::string repo() const { return folder_ + "/repo"; }
   Status take_lock();
-  Status remove_stale_locks();
-  Expected<std::string> import(const std::string& ref, const std::string& parent, const std::string& message,
+  Status remove_leftovers();
+  Expected<std::string> import(const std::string& repo, const std::string& ref, const std::string& parent, const std::string& message,
                                const std::map<std::string, std::string>& files);
 
   std::string folder_;

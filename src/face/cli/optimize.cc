@@ -139,6 +139,8 @@ class Resume : public Searching {
     WHET_TRY(RunPlace place, run_place(run_, data));
     std::error_code error;
     if (!std::filesystem::exists(place.folder, error)) WHET_OK(look_into_ledger(context, place));
+    if (std::filesystem::is_directory(place.folder, error) && !std::filesystem::exists(place.folder + "/repo", error))
+      return bad_input("{}: no run has begun there (or it was killed before it had); 'whet optimize' begins it", place.folder);
     if (!std::filesystem::is_directory(place.folder + "/repo", error))
       return bad_input("there is no run '{}': no folder {}{}", run_, place.folder, did_you_mean(run_, run_names(data)));
     return drive(context, place, [&](const RunSetting& setting) { return resume(setting, minutes_ * 60); });

@@ -8,7 +8,7 @@ CONFIGURED = build/$(1)/build.ninja
 CTEST = ctest --output-on-failure --no-tests=error --timeout 300
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo test kernels asan tsan fuzz portable bench format clean
+.PHONY: all help demo test kernels asan tsan killed fuzz portable bench format clean
 # One preset at a time: each uses all cores by itself.
 .NOTPARALLEL:
 .PRECIOUS: build/%/build.ninja
@@ -37,6 +37,11 @@ tsan: test-tsan  ## every test under ThreadSanitizer
 test-%: $(call CONFIGURED,%)
 	@$(call BUILD,$*) --target all headers
 	@sh tools/run_tests build/$*
+
+KILLS ?= 60
+killed: $(call CONFIGURED,dev)  ## kill -9 of whet, worker and runners at random moments of real runs; KILLS=60 SEED=1
+	@$(call BUILD,dev) --target killed_test
+	@WHET_KILLS=$(KILLS) WHET_SEED=$(SEED) build/dev/bin/killed_test
 
 SECONDS_EACH ?= 600
 fuzz:  ## every parser under a fuzzer (needs clang-19: sh tools/setup --all); SECONDS_EACH=600

@@ -3,5 +3,5 @@
 if(TARGET whet-worker)
   whet_program_test(judge judge_test.cc NEEDS whet-worker)
   target_link_libraries(judge_test PRIVATE whet_wire whet_record whet_lib_json)
-  set_tests_properties(judge PROPERTIES TIMEOUT 600 RUN_SERIAL TRUE)
+  set_tests_properties(judge PROPERTIES TIMEOUT 1800 RUN_SERIAL TRUE)
 endif()

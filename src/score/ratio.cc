@@ -22,7 +22,7 @@ std::vector<double> paired_log_ratios(const Trial& candidate, const Trial& basel
 }
 
 Ratio ratio_from_log(const Interval& log, double noise_floor) {
-  const double down = std::hypot(log.value - log.low, noise_floor), up = std::hypot(log.high - log.value, noise_floor);
+  const double noise = 1.96 * noise_floor, down = std::hypot(log.value - log.low, noise), up = std::hypot(log.high - log.value, noise);
   return {std::exp(log.value), std::exp(log.value - down), std::exp(log.value + up)};
 }
 

@@ -14,8 +14,8 @@ namespace whet {
 // ln(baseline time / candidate time) for every draw of which both samples were used: the two saw the same inputs, one after the other.
 std::vector<double> paired_log_ratios(const Trial& candidate, const Trial& baseline, Column column);
 
-// exp() of an interval of ln(ratio), widened in quadrature by the noise floor: what two processes of one program differ by on this machine is
-// not evidence.
+// exp() of a 95 % interval of ln(ratio), widened in quadrature by that of the noise floor (a standard deviation): what two processes of one program
+// differ by on this machine is not evidence.
 Ratio ratio_from_log(const Interval& log, double noise_floor);
 
 // The ratio of two trials. Its bootstrap is seeded by `seed`, so it can be recomputed from the ledger. All NaN when there is no pair.

@@ -63,6 +63,14 @@ TEST(Score, WhatIsOnlyTimedBesideIsNeverTheFastest) {
   EXPECT_NEAR(board.geomean_vs.at("start").first.value, 1.1, 1e-9);
 }
 
+TEST(Score, AnIntervalHoldsTwiceTheNoiseOnEitherSide) {
+  const Ratio ratio = ratio_from_log({0.1, 0.07, 0.14}, 0.02);
+  EXPECT_NEAR(std::log(ratio.value), 0.1, 1e-12);
+  EXPECT_NEAR(std::log(ratio.low), 0.1 - std::hypot(0.03, 0.0392), 1e-12);
+  EXPECT_NEAR(std::log(ratio.high), 0.1 + std::hypot(0.04, 0.0392), 1e-12);
+  EXPECT_NEAR(ratio_from_log({0.1, 0.07, 0.14}, 0).low, std::exp(0.07), 1e-12);
+}
+
 TEST(PairedLogRatios, UsesOnlyDrawsOfWhichBothSamplesWereUsed) {
   Trial mine = trial("mine", "candidate", {10, 10, 10}), theirs = trial("theirs", "baseline", {20, 30, 40});
   theirs.samples[Column::flushed][1].discarded = "interrupted";

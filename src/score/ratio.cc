@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "score/ratio.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -24,6 +25,11 @@ std::vector<double> paired_log_ratios(const Trial& candidate, const Trial& basel
 Ratio ratio_from_log(const Interval& log, double noise_floor) {
   const double noise = 1.96 * noise_floor, down = std::hypot(log.value - log.low, noise), up = std::hypot(log.high - log.value, noise);
   return {std::exp(log.value), std::exp(log.value - down), std::exp(log.value + up)};
+}
+
+double noise_of_geomean(double noise_floor, std::size_t workloads) {
+  const double shared = std::min(noise_floor, kSharedNoise), own = noise_floor * noise_floor - shared * shared;
+  return std::sqrt(shared * shared + own / static_cast<double>(std::max<std::size_t>(1, workloads)));
 }
 
 Ratio ratio_of(const Trial& candidate, const Trial& baseline, Column column, double noise_floor, uint64_t seed) {

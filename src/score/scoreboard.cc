@@ -37,7 +37,7 @@ std::vector<Pairs> timed_workloads(const Evaluation& evaluation) {
 
 std::optional<Ratio> geomean(const std::vector<std::vector<double>>& groups, double noise_floor) {
   if (groups.empty()) return std::nullopt;
-  return ratio_from_log(bootstrap_mean_of_midmeans(groups, kSeed), noise_floor);
+  return ratio_from_log(bootstrap_mean_of_midmeans(groups, kSeed), noise_of_geomean(noise_floor, groups.size()));
 }
 
 std::vector<std::vector<double>> groups_of(const std::vector<Pairs>& timed, const auto& keep) {

@@ -71,6 +71,13 @@ TEST(Score, AnIntervalHoldsTwiceTheNoiseOnEitherSide) {
   EXPECT_NEAR(ratio_from_log({0.1, 0.07, 0.14}, 0).low, std::exp(0.07), 1e-12);
 }
 
+TEST(Score, TheNoiseOfOneWorkloadAveragesOutExceptForWhatIsShared) {
+  EXPECT_NEAR(noise_of_geomean(0.002, 26), 0.002, 1e-12);
+  EXPECT_NEAR(noise_of_geomean(0.05, 1), 0.05, 1e-12);
+  EXPECT_NEAR(noise_of_geomean(0.010, 4), std::hypot(0.006, 0.008 / 2), 1e-12);
+  EXPECT_GT(noise_of_geomean(0.05, 1000), kSharedNoise);
+}
+
 TEST(PairedLogRatios, UsesOnlyDrawsOfWhichBothSamplesWereUsed) {
   Trial mine = trial("mine", "candidate", {10, 10, 10}), theirs = trial("theirs", "baseline", {20, 30, 40});
   theirs.samples[Column::flushed][1].discarded = "interrupted";

@@ -2,6 +2,16 @@
 #include "task/task_toml.h"
 
 #include <fmt/format.h>
+
+#include <stdexcept>
+
+// What toml++ asserts of its input ("a = [1,}2]") it would take for granted where NDEBUG is defined: undefined behaviour on a malformed file. Here it
+// throws, in every build. This is the only file that includes toml++.
+static constexpr void refuse_unless(bool as_assumed) {
+  if (!as_assumed) throw std::logic_error("a bracket, brace or value is where none can be");
+}
+#undef NDEBUG
+#define TOML_ASSERT(expr) refuse_unless(static_cast<bool>(expr))
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -248,7 +258,7 @@ TaskToml task_toml_from_text(std::string_view text, const std::string& file, std
                                      static_cast<unsigned>(error.source().begin.line),
                                      static_cast<unsigned>(error.source().begin.column), error.description()));
   } catch (const std::exception& error) {
-    complaints.push_back(file + ": not TOML: " + error.what());
+    complaints.push_back(fmt::format("{}: not TOML: {}; look at the commas, brackets and braces", file, error.what()));
   }
   return out;
 }

@@ -36,6 +36,20 @@ TEST(TomlTrap, IsAComplaintBeforeTheParserSeesIt) {
             "task.toml:2: not TOML at column 13: a character beyond ASCII outside of a string or comment");
 }
 
+// Found by fuzz_task: toml++ asserts that these do not happen.
+TEST(TomlTrap, WhatTheParserTakesForGrantedIsAComplaint) {
+  for (const char* text : {"a = [\"x\",}\"y\"]", "a = [1,}2]", "a = [}", "a = [[1,}]]", "a = {b = ]}", "a = {b = }", "a = [1,\n}\n]", "a = ]", "a = ,", "a = }"}) {
+    std::vector<std::string> complaints;
+    task_toml_from_text(text, "task.toml", complaints);
+    ASSERT_FALSE(complaints.empty()) << text;
+    EXPECT_EQ(complaints[0].find("task.toml:"), 0u) << complaints[0];
+    EXPECT_NE(complaints[0].find("not TOML"), std::string::npos) << complaints[0];
+  }
+  std::vector<std::string> complaints;
+  task_toml_from_text("a = [1,}2]", "task.toml", complaints);
+  EXPECT_NE(complaints.at(0).find("a bracket, brace or value is where none can be"), std::string::npos) << complaints[0];
+}
+
 TEST(TomlTrap, BoundsTheDepthOfKeys) {
   std::string deep = "a";
   for (int i = 0; i < 15; ++i) deep += ".a";

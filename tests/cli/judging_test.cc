@@ -11,6 +11,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// For a workload; with a sanitizer the judge needs longer for as many samples.
+#ifdef WHET_SANITIZED
+constexpr const char* kSeconds = "2";
+#else
+constexpr const char* kSeconds = "0.2";
+#endif
+
 class Judging : public WhetTest {
  protected:
   Json result(const std::string& file) {
@@ -31,7 +38,7 @@ class Judging : public WhetTest {
 
 TEST_F(Judging, EvaluateShowExportCheckAndRecheck) {
   const ProcessResult judged =
-      whet({"evaluate", "rmsnorm-cpu", "start", "--set", "smoke", "--seconds", "0.2", "--json", "r.json", "--ledger", "l.db", "--cache", "c"}, 280);
+      whet({"evaluate", "rmsnorm-cpu", "start", "--set", "smoke", "--seconds", kSeconds, "--json", "r.json", "--ledger", "l.db", "--cache", "c"}, 280);
   ASSERT_TRUE(judged.exit_code == 0 || judged.exit_code == 1) << judged.out << judged.err;
   EXPECT_THAT(judged.out, HasSubstr("Scoreboard"));
   EXPECT_THAT(judged.out, HasSubstr("Re-measure with: whet recheck e"));
@@ -55,7 +62,7 @@ TEST_F(Judging, EvaluateShowExportCheckAndRecheck) {
   EXPECT_THAT(whet({"ledger", "check", "--ledger", "l.db"}).out, HasSubstr("1 Evaluations, 0 runs, sound"));
 
   const ProcessResult reused =
-      whet({"evaluate", "rmsnorm-cpu", "start", "--set", "smoke", "--seconds", "0.2", "--ledger", "l.db", "--cache", "c"});
+      whet({"evaluate", "rmsnorm-cpu", "start", "--set", "smoke", "--seconds", kSeconds, "--ledger", "l.db", "--cache", "c"});
   EXPECT_THAT(reused.out, HasSubstr("The ledger has exactly this judgement"));
 
   const ProcessResult again = whet({"recheck", id, "--ledger", "l.db", "--cache", "c", "--json", "again.json"}, 280);

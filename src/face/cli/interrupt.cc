@@ -56,6 +56,11 @@ Interrupt::~Interrupt() {
 }
 
 void Interrupt::watch() {
+  // For the other threads: where handlers are put off until a call returns (ThreadSanitizer does so), this one would wait in read() for itself.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : kSignals) sigaddset(&signals, number);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   char byte = 0;
   while (true) {
     const auto got = read(pipe_[0], &byte, 1);

@@ -50,6 +50,7 @@ constexpr std::string_view kPagedWorkload =
 
 void add_made(std::map<std::string, std::string>& seeds) {
   add_task(seeds, *new_task("vectors"));
+  keep(seeds, "task", "definitions = [\"a\",}\"b\"]");  // toml++ asserts that this does not happen
   keep(seeds, "workload", std::string(kPagedWorkload));
   std::string safetensor = std::string(kPagedWorkload);
   safetensor.replace(safetensor.find(R"("lengths":{"type":"random"})"), 27,

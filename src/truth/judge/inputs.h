@@ -31,8 +31,10 @@ class Inputs {
   void hide(const Draw& draw);
   std::vector<std::span<const uint8_t>> reveal();
 
-  // The draw that comes next. One of every four is a twin of the one before, by secret dice.
+  // The draw that comes next. One of every four is a twin of the one before; which, by secret dice. (No more: a twin can be answered by
+  // computing only what changed, and the quarter of the times that lies lowest does not count.)
   Draw next(int number) const;
+  bool have_twins() const;  // an activation can be drawn anew in part
 
   int set_of(int draw) const { return draw % static_cast<int>(sets_.size()); }
   int epoch_of(int draw) const { return has_plan_ ? draw / kDrawsPerPlan : 0; }

@@ -13,7 +13,6 @@ constexpr size_t kWorkloads = 6;
 constexpr int kPairs = 12;
 constexpr size_t kLeastUsed = 6;    // pairs of a workload that says anything
 constexpr double kInterrupted = 3;  // a time this many times the median was interrupted
-constexpr double kMostNoise = 0.05;
 
 // ln(second / first) of the pairs that were not interrupted: the same pairs that count in a judgement.
 std::vector<double> log_ratios(const std::vector<double> (&ns)[2]) {
@@ -65,15 +64,10 @@ Expected<double> measure_empty_turn(Contestant& contestant) {
   return *std::min_element(times.begin(), times.end());
 }
 
-// The variance between processes by the method of moments (DerSimonian and Laird 1986): what the centers of the workloads scatter more than the few
-// pairs of each would make them scatter anyway. That part is in every judgement's own interval.
-double measure_noise(NoiseFloorParts& parts, Stopwatch& clock) {
+double noise_between(const std::vector<std::vector<double>>& workloads) {
   double excess = 0;
   int used = 0;
-  const size_t all = parts.workloads.size(), count = std::min(kWorkloads, all);
-  for (size_t i = 0; i < count; ++i) {
-    const auto& [definition, workload] = parts.workloads[i * all / count];
-    const std::vector<double> logs = alternate(*definition, *workload, parts, clock);
+  for (const std::vector<double>& logs : workloads) {
     if (logs.size() < kLeastUsed) continue;
     const Interval center = bootstrap_midmean(logs, 1);
     const double error = (center.high - center.low) / (2 * 1.96);
@@ -81,6 +75,16 @@ double measure_noise(NoiseFloorParts& parts, Stopwatch& clock) {
     ++used;
   }
   return std::clamp(used ? std::sqrt(std::max(0.0, excess / used)) : kMostNoise, kLeastNoise, kMostNoise);
+}
+
+double measure_noise(NoiseFloorParts& parts, Stopwatch& clock) {
+  std::vector<std::vector<double>> logs;
+  const size_t all = parts.workloads.size(), count = std::min(kWorkloads, all);
+  for (size_t i = 0; i < count; ++i) {
+    const auto& [definition, workload] = parts.workloads[i * all / count];
+    logs.push_back(alternate(*definition, *workload, parts, clock));
+  }
+  return noise_between(logs);
 }
 
 }  // namespace whet

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "record/task.h"
+#include "score/ratio.h"
 #include "truth/judge/contestant.h"
 #include "truth/judge/stopwatch.h"
 
@@ -27,11 +28,15 @@ struct NoiseFloorParts {
   std::string secret;
 };
 
-// A/A: how far apart two processes of one program come out on this machine, as a standard deviation of ln(ratio). Never below kLeastNoise.
+// A/A: how far apart two processes of one program come out on this machine, as a standard deviation of ln(ratio), from kLeastNoise to kMostNoise.
 double measure_noise(NoiseFloorParts& parts, Stopwatch& clock);
 
-// What a dozen pairs of six workloads cannot tell from nothing: a hundred geomeans of a program against itself scattered by 0.55 % where their own
-// bootstraps said 0.36 %, in a session that measured no noise.
-constexpr double kLeastNoise = 0.006;
+// The same from ln(second / first) of the pairs of each workload; those with fewer than six say nothing. The variance between processes by the method
+// of moments (DerSimonian and Laird 1986): what the centers of the workloads scatter more than the few pairs of each would make them scatter anyway.
+// That part is in every judgement's own interval.
+double noise_between(const std::vector<std::vector<double>>& workloads);
+
+// A dozen pairs of six workloads cannot tell what hits all workloads alike from nothing.
+constexpr double kLeastNoise = kSharedNoise, kMostNoise = 0.05;
 
 }  // namespace whet

@@ -17,6 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kLeastPairs = 3;              // fewer give no time
+constexpr int kLeastTwins = 2;              // fewer let a cache pass that knows inputs by a sample, whatever the machine is busy with
 constexpr double kInterrupted = 3;          // a sample this many times the median was interrupted
 constexpr uint64_t kMostAnswers = 256 << 20;  // bytes of expected outputs that are kept
 constexpr int kResidentEvery = 4;           // one draw in this many is resident
@@ -69,7 +70,7 @@ WorkloadResult Session::run() {
       const int flushed = rounds_[Column::flushed];
       const double spent = seconds_since(begin);
       if (flushed >= request.max_draws || (flushed >= request.min_draws && spent > request.seconds_per_workload)) break;
-      if (spent > 4 * request.seconds_per_workload && flushed >= kLeastPairs) break;
+      if (spent > 4 * request.seconds_per_workload && flushed >= kLeastPairs && (twins_ >= kLeastTwins || !parts_.inputs.have_twins())) break;
       const bool turn_of_resident = resident && flushed >= 2 && rounds_[Column::resident] < flushed / (kResidentEvery - 1);
       if (!play(turn_of_resident ? Column::resident : Column::flushed)) break;
     }
@@ -172,6 +173,7 @@ bool Session::play(Column column) {
     take_turn(player, draw, column, static_cast<int>(i));
     if (players_.front().out) return false;
   }
+  twins_ += draw.parent >= 0;
   plan_epoch_ = epoch;
   return true;
 }

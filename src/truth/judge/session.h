@@ -58,6 +58,7 @@ class Session {
   int next_draw_ = 0;
   int plan_epoch_ = -1;
   std::map<Column, int> rounds_;
+  int twins_ = 0;  // draws so far that were one
   struct Answer {
     int draw;
     std::vector<std::vector<uint8_t>> outputs;  // in reference_dtype

@@ -2,34 +2,29 @@
 #include "truth/judge/admission.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 
 #include "base/json_impl.h"
 #include "truth/guard/mutant.h"
-#include "truth/measure/compare.h"
 
 namespace whet {
 namespace {
 
-using Outputs = std::vector<std::vector<uint8_t>>;
+using Outputs = std::vector<std::vector<uint8_t>>;  // on the host, in the Definition's dtypes
 
-// Runs the reference on whatever lies in set 0.
-Verdict answer(Contestant& reference, Outputs& outputs) {
+// Runs the reference on whatever lies in set 0; the answer is in its output buffers.
+Verdict answer(Contestant& reference) {
   double ns = 0;
   reference.watch_outputs(false);
-  Verdict verdict = reference.prepare(0, Caches::as_they_are, ns);
-  if (verdict.correct()) verdict = reference.run(0, Caches::as_they_are, ns);
-  outputs.clear();
-  for (Buffer& output : reference.outputs()) outputs.emplace_back(output.data(), output.data() + output.bytes());
-  return verdict;
+  const Verdict verdict = reference.prepare(0, Caches::as_they_are, ns);
+  return verdict.correct() ? reference.run(0, Caches::as_they_are, ns) : verdict;
 }
 
 class Examination {
  public:
-  Examination(const Definition& definition, const Workload& workload, Contestant& reference)
-      : definition_(definition), workload_(workload), reference_(reference) {}
+  Examination(Memory& memory, const Definition& definition, const Workload& workload, Contestant& reference)
+      : memory_(memory), definition_(definition), workload_(workload), reference_(reference) {}
 
   Admission run() {
     admission_.workload = workload_.name;
@@ -55,106 +50,143 @@ class Examination {
   }
 
   Verdict prepare() {
-    auto inputs = Inputs::make(definition_, workload_, kSecret, 1);
+    auto inputs = Inputs::make(memory_, definition_, workload_, kSecret, 1);
     if (!inputs) return {Code::reference_failed, inputs.error().what, ""};
     inputs_ = std::move(*inputs);
     Verdict verdict = reference_.open(definition_, workload_, inputs_, kSecret);
+    for (size_t i = 0; verdict.correct() && i < definition_.outputs.size(); ++i) {
+      auto right = memory_.allocate(reference_.outputs()[i].bytes()), wrong = memory_.allocate(static_cast<uint64_t>(count(i) * size_of(definition_.outputs[i].dtype)));
+      if (!right || !wrong) return {Code::machine_failed, (right ? wrong : right).error().what, ""};
+      right_.push_back(std::move(*right));
+      wrong_.push_back(std::move(*wrong));
+    }
     // Two unrelated draws; the weights differ too, as they would between two plans.
     inputs_.write(inputs_.next(Inputs::kDrawsPerPlan));
-    if (verdict.correct()) verdict = answer(reference_, unrelated_);
+    if (verdict.correct()) verdict = answer(reference_);
+    if (verdict.correct()) unrelated_ = in_storage();
     inputs_.write(inputs_.next(0));
-    if (verdict.correct()) verdict = answer(reference_, right_);
+    if (verdict.correct()) verdict = answer(reference_);
+    for (size_t i = 0; verdict.correct() && i < right_.size(); ++i) {
+      memory_.copy(right_[i].data(), reference_.outputs()[i].data(), right_[i].bytes());
+      squares_.push_back(memory_.squares_of(definition_.outputs[i].dtype, right_[i].data(), count(i)));
+    }
     return verdict;
   }
 
   int64_t count(size_t output) const { return element_count(shape_of(definition_, definition_.outputs[output], workload_.axes)); }
 
-  // `wrong` in the Definition's dtype against the right answer, over all outputs.
-  void note(const std::string& mutant, const std::string& group, const Outputs& wrong, bool exempt) {
+  // What lies in `wrong_` against the right answer, over all outputs.
+  void note(const std::string& mutant, const std::string& group, bool exempt) {
     MutantFinding finding{mutant, group, false, exempt, 0};
-    for (size_t i = 0; i < wrong.size(); ++i) {
-      const Comparison found = compare(definition_.outputs[i].dtype, wrong[i].data(), right_[i].data(), count(i), workload_.tolerance, definition_.nan_policy);
+    for (size_t i = 0; i < wrong_.size(); ++i) {
+      const Comparison found =
+          memory_.compare(definition_.outputs[i].dtype, wrong_[i].data(), right_[i].data(), squares_[i], count(i), workload_.tolerance, definition_.nan_policy);
       finding.caught |= !found.passes;
       finding.bound = std::max(finding.bound, found.worst_bound);
     }
     admission_.findings.push_back(finding);
   }
 
-  Outputs in_storage(const Outputs& outputs) const {
-    Outputs converted;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const Dtype dtype = definition_.outputs[i].dtype;
-      converted.emplace_back(static_cast<size_t>(count(i) * size_of(dtype)));
-      convert_expected(dtype, outputs[i].data(), count(i), converted.back().data());
-    }
-    return converted;
+  void note(const std::string& mutant, const Outputs& wrong, bool exempt) {
+    for (size_t i = 0; i < wrong.size(); ++i) memory_.from_host(wrong_[i].data(), wrong[i].data(), wrong[i].size());
+    note(mutant, "", exempt);
+  }
+
+  // The reference's answer as a Solution would have written it: in `wrong_`, and from there to the host.
+  void convert_answer() {
+    for (size_t i = 0; i < wrong_.size(); ++i) memory_.convert_expected(definition_.outputs[i].dtype, reference_.outputs()[i].data(), count(i), wrong_[i].data());
+  }
+  Outputs in_storage() {
+    convert_answer();
+    Outputs outputs;
+    for (const Block& block : wrong_) outputs.push_back(memory_.to_host(block.data(), block.bytes()));
+    return outputs;
+  }
+  bool answer_is_right() const {
+    for (size_t i = 0; i < right_.size(); ++i)
+      if (memory_.equal_elements(reference_dtype(definition_.outputs[i].dtype), reference_.outputs()[i].data(), right_[i].data(), count(i)) != count(i)) return false;
+    return true;
   }
 
   void hold_wrong_outputs() {
-    const Outputs right = in_storage(right_), unrelated = in_storage(unrelated_);
+    const Outputs right = in_storage();
     std::map<std::string, Outputs> by_mutant;
     for (size_t i = 0; i < right.size(); ++i)
-      for (auto& wrong : wrong_outputs(definition_.outputs[i].dtype, right[i], unrelated[i], count(i))) by_mutant[wrong.mutant].push_back(std::move(wrong.bytes));
-    for (const auto& [mutant, outputs] : by_mutant) note(mutant, "", outputs, outputs == right);
+      for (auto& wrong : wrong_outputs(definition_.outputs[i].dtype, right[i], unrelated_[i], count(i))) by_mutant[wrong.mutant].push_back(std::move(wrong.bytes));
+    for (const auto& [mutant, outputs] : by_mutant) note(mutant, outputs, outputs == right);
     for (size_t input = 0; input < inputs_.tensors().size(); ++input) {
       Outputs outputs;
+      const Dtype dtype = inputs_.tensors()[input]->dtype;
       for (size_t i = 0; i < right.size(); ++i) {
-        auto bytes = passed_through(inputs_.tensors()[input]->dtype, inputs_.set(0)[input].data(), element_count(inputs_.shapes()[input]),
-                                    definition_.outputs[i].dtype, count(i));
+        // No more of it than an output holds.
+        const int64_t part = std::min(count(i), element_count(inputs_.shapes()[input]));
+        const auto some = memory_.to_host(inputs_.set(0)[input].data(), static_cast<uint64_t>(part * size_of(dtype)));
+        auto bytes = passed_through(dtype, some.data(), part, definition_.outputs[i].dtype, count(i));
         outputs.push_back(bytes.empty() ? right[i] : std::move(bytes));
       }
-      if (outputs != right) note("passes " + inputs_.tensors()[input]->name + " through", "", outputs, false);
+      if (outputs != right) note("passes " + inputs_.tensors()[input]->name + " through", outputs, false);
     }
   }
 
   Verdict hold(const AlteredInput& altered) {
     Workload changed = workload_;
-    std::vector<std::pair<size_t, std::vector<uint8_t>>> saved;
+    std::vector<std::pair<size_t, Block>> saved;
     for (size_t tensor : altered.tensors) {
       Buffer& buffer = inputs_.set(0)[tensor];
-      saved.emplace_back(tensor, std::vector<uint8_t>(buffer.data(), buffer.data() + buffer.bytes()));
+      auto copy = memory_.allocate(buffer.bytes());
+      if (!copy) return {Code::machine_failed, copy.error().what, ""};
+      memory_.copy(copy->data(), buffer.data(), buffer.bytes());
+      saved.emplace_back(tensor, std::move(*copy));
       const TensorSpec& spec = *inputs_.tensors()[tensor];
       if (altered.how == AlteredInput::How::redraw) inputs_.write_one(inputs_.next(Inputs::kDrawsPerPlan), tensor, 0);
-      if (altered.how == AlteredInput::How::zero_tail) zero_tail(spec.dtype, buffer.data(), inputs_.shapes()[tensor], altered.axis);
-      if (altered.how == AlteredInput::How::round) round_down(spec.dtype, buffer.data(), element_count(inputs_.shapes()[tensor]));
+      if (altered.how == AlteredInput::How::zero_tail) memory_.zero_tail(spec.dtype, buffer.data(), inputs_.shapes()[tensor], altered.axis);
+      if (altered.how == AlteredInput::How::round) memory_.round_down(spec.dtype, buffer.data(), element_count(inputs_.shapes()[tensor]));
     }
-    Verdict verdict{Code::correct, "", ""};
-    Outputs outputs;
     if (altered.how == AlteredInput::How::change_scalar) {
       changed.inputs[altered.scalar] = changed_scalar(workload_.inputs.at(altered.scalar));
-      verdict = answer_with(changed, outputs);
-    } else {
-      verdict = answer(reference_, outputs);
+      return hold_with(changed, altered);
     }
-    for (auto& [tensor, bytes] : saved) std::memcpy(inputs_.set(0)[tensor].data(), bytes.data(), bytes.size());
-    if (verdict.correct()) note(altered.mutant, altered.group, in_storage(outputs), outputs == right_);
+    const Verdict verdict = answer(reference_);
+    for (auto& [tensor, bytes] : saved) memory_.copy(inputs_.set(0)[tensor].data(), bytes.data(), bytes.bytes());
+    if (verdict.correct()) note_answer(altered);
     return verdict;
   }
 
+  void note_answer(const AlteredInput& altered) {
+    const bool exempt = answer_is_right();
+    convert_answer();
+    note(altered.mutant, altered.group, exempt);
+  }
+
   // The same tensors, another scalar: the call is lent anew. The inputs' contents do not depend on scalars.
-  Verdict answer_with(const Workload& changed, Outputs& outputs) {
-    auto inputs = Inputs::make(definition_, changed, kSecret, 1);
+  Verdict hold_with(const Workload& changed, const AlteredInput& altered) {
+    auto inputs = Inputs::make(memory_, definition_, changed, kSecret, 1);
     if (!inputs) return {Code::reference_failed, inputs.error().what, ""};
     inputs->write(inputs->next(0));
     Verdict verdict = reference_.open(definition_, changed, *inputs, kSecret);
-    if (verdict.correct()) verdict = answer(reference_, outputs);
+    if (verdict.correct()) verdict = answer(reference_);
+    if (verdict.correct()) note_answer(altered);
     const Verdict back = reference_.open(definition_, workload_, inputs_, kSecret);
     return verdict.correct() ? back : verdict;
   }
 
   static constexpr const char* kSecret = "admission";  // public: no candidate runs on these draws
+  Memory& memory_;
   const Definition& definition_;
   const Workload& workload_;
   Contestant& reference_;
   Inputs inputs_;
-  Outputs right_, unrelated_;
+  std::vector<Block> right_;     // in reference_dtype
+  std::vector<double> squares_;  // of right_
+  std::vector<Block> wrong_;     // what is held against it, in the Definition's dtypes
+  Outputs unrelated_;
   Admission admission_;
 };
 
 }  // namespace
 
-Admission examine(const Definition& definition, const Workload& workload, Contestant& reference) {
-  return Examination(definition, workload, reference).run();
+Admission examine(Memory& memory, const Definition& definition, const Workload& workload, Contestant& reference) {
+  return Examination(memory, definition, workload, reference).run();
 }
 
 std::vector<std::pair<std::string, std::string>> refused(const std::vector<Admission>& admissions, std::vector<std::string>& remarks) {

@@ -26,7 +26,7 @@ struct Admission {
 
 // Runs the reference on altered inputs and holds wrong outputs against the right one. No candidate takes part. Cost: about twenty runs of
 // the reference.
-Admission examine(const Definition& definition, const Workload& workload, Contestant& reference);
+Admission examine(Memory& memory, const Definition& definition, const Workload& workload, Contestant& reference);
 
 // The rule: every mutant that is not exempt must be caught on every workload; a mutant with a group (an ignored input or scalar) may slip by
 // on a workload if it is caught on another one of the same family. Returns {workload, reason} of those that are not admitted, and

@@ -2,28 +2,13 @@
 #include "truth/judge/contestant.h"
 
 #include <algorithm>
-#include <cstring>
 #include <thread>
-
-#include "base/halves.h"
-#include "truth/machine/flush.h"
-#include "truth/measure/compare.h"
 
 namespace whet {
 namespace {
 
 const Verdict kFine{Code::correct, "", ""};
 constexpr uint64_t kMostWorkspace = uint64_t{2} << 30;
-
-// Reads every cache line, so that it is as near as a read brings it.
-void touch(const void* data, uint64_t bytes) {
-  const auto* p = static_cast<const volatile uint8_t*>(data);
-  uint8_t sum = 0;
-  for (uint64_t i = 0; i < bytes; i += 64) sum = static_cast<uint8_t>(sum + p[i]);
-  static volatile uint8_t sink;
-  sink = sum;
-  (void)sink;
-}
 
 }  // namespace
 
@@ -50,7 +35,7 @@ Verdict Contestant::open(const Definition& definition, const Workload& workload,
     const Dtype dtype = is_reference_ ? reference_dtype(tensor.dtype) : tensor.dtype;
     const auto bytes = static_cast<uint64_t>(element_count(shape_of(definition, tensor, workload.axes)) * size_of(dtype));
     const DrawKey place = derive_key(secret, workload.name, 0, name_ + tensor.name);
-    auto buffer = Buffer::make(bytes, Buffer::Access::writable, Buffer::Place::drawn, place.words[0]);
+    auto buffer = inputs.memory().lend(bytes, Buffer::Access::writable, Buffer::Place::drawn, place.words[0]);
     if (!buffer) return {Code::machine_failed, buffer.error().what, ""};
     outputs_.push_back(std::move(*buffer));
     output_names_.push_back(tensor.name);
@@ -64,7 +49,7 @@ Verdict Contestant::open(const Definition& definition, const Workload& workload,
   if (bytes > kMostWorkspace)
     return {Code::memory_exceeded, fmt::format("it asks for a workspace of {} bytes; at most {} are lent", bytes, kMostWorkspace), ""};
   if (bytes > 0) {
-    auto buffer = Buffer::make(bytes, Buffer::Access::writable, Buffer::Place::start, 0);
+    auto buffer = inputs.memory().lend(bytes, Buffer::Access::writable, Buffer::Place::start, 0);
     if (!buffer) return {Code::machine_failed, buffer.error().what, ""};
     workspace_ = std::move(*buffer);
     if (Verdict verdict = runner_->lend_workspace(*workspace_); !verdict.correct()) return verdict;
@@ -79,13 +64,13 @@ void Contestant::close() {
 
 uint64_t Contestant::digest_of_outputs() const {
   uint64_t sum = 0;
-  for (const Buffer& buffer : outputs_) sum = sum * 31 + digest(buffer.data(), buffer.bytes());
+  for (const Buffer& buffer : outputs_) sum = sum * 31 + inputs_->memory().digest(buffer.data(), buffer.bytes());
   return sum;
 }
 
 uint64_t Contestant::sample_of_outputs(uint64_t salt) const {
   uint64_t state = 0;
-  for (const Buffer& buffer : outputs_) state = runner::sample(state, buffer.data(), buffer.bytes(), salt);
+  for (const Buffer& buffer : outputs_) state = inputs_->memory().sample(state, buffer.data(), buffer.bytes(), salt);
   return state;
 }
 
@@ -94,13 +79,13 @@ void Contestant::set_caches(int set, Caches caches) {
   std::vector<const Buffer*> buffers;
   for (const Buffer& input : inputs_->set(set)) buffers.push_back(&input);
   for (const Buffer& output : outputs_) buffers.push_back(&output);
+  Memory& memory = inputs_->memory();
   if (caches == Caches::resident) {
-    for (const Buffer* buffer : buffers) touch(buffer->data(), buffer->bytes());
+    for (const Buffer* buffer : buffers) memory.touch(buffer->data(), buffer->bytes());
     return;
   }
   if (workspace_) buffers.push_back(&*workspace_);
-  for (const Buffer* buffer : buffers)
-    in_halves(static_cast<int64_t>(buffer->bytes()), 64, 1 << 20, [&](int64_t begin, int64_t end) { flush(buffer->data() + begin, static_cast<size_t>(end - begin)); });
+  for (const Buffer* buffer : buffers) memory.flush(buffer->data(), buffer->bytes());
 }
 
 Verdict Contestant::turn(runner::Op op, int set, Caches caches, double& ns) {
@@ -111,7 +96,7 @@ Verdict Contestant::turn(runner::Op op, int set, Caches caches, double& ns) {
     // Last, so that no time is left between this and the call.
     if (op == runner::Op::run)
       for (const auto& stretch : inputs_->reveal())
-        if (caches == Caches::flushed) flush(stretch.data(), stretch.size());
+        if (caches == Caches::flushed) inputs_->memory().flush(stretch.data(), stretch.size());
   };
   Turn result;
   Verdict verdict = runner_->turn(op, static_cast<uint32_t>(set), limit_, ready, result);
@@ -127,14 +112,14 @@ Verdict Contestant::check_red_zones(const std::string& during) {
     return {Code::out_of_bounds, fmt::format("{}: memory {} bytes outside {} was overwritten", during, distance, buffer), ""};
   };
   for (size_t i = 0; i < outputs_.size(); ++i)
-    if (int64_t distance = outputs_[i].damage(); distance >= 0) return complaint("the output " + output_names_[i], distance);
+    if (int64_t distance = inputs_->memory().damage(outputs_[i]); distance >= 0) return complaint("the output " + output_names_[i], distance);
   if (workspace_)
-    if (int64_t distance = workspace_->damage(); distance >= 0) return complaint("the workspace", distance);
+    if (int64_t distance = inputs_->memory().damage(*workspace_); distance >= 0) return complaint("the workspace", distance);
   return kFine;
 }
 
 Verdict Contestant::prepare(int set, Caches caches, double& ns) {
-  if (workspace_) std::memset(workspace_->data(), 0, workspace_->bytes());
+  if (workspace_) inputs_->memory().zero(workspace_->data(), workspace_->bytes());
   return turn(runner::Op::prepare, set, caches, ns);
 }
 

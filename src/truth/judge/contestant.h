@@ -43,7 +43,6 @@ class Contestant {
   Verdict empty_turn(double& ns);
 
   std::vector<Buffer>& outputs() { return outputs_; }
-  const void* output(size_t index) const { return outputs_[index].data(); }
   // Whether run() compares what the outputs held when the Solution returned with what they hold once it is frozen. Not for the reference.
   void watch_outputs(bool watch) { watch_outputs_ = watch; }
   // After a wrong answer: lets the process go on and looks whether it still writes.

@@ -2,9 +2,7 @@
 #include "truth/judge/inputs.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "base/halves.h"
 #include "truth/judge/dlpack.h"
 
 namespace whet {
@@ -12,16 +10,14 @@ namespace {
 
 bool is_prepared(const TensorSpec& tensor) { return tensor.role == Role::weight || tensor.role == Role::plan; }
 
-// Generation is a large part of the judge's own time.
-void write_all(const InputGenerator& generator, const DrawKey& key, uint8_t* data) {
-  const auto write = [&](int64_t begin, int64_t end) { generator.write(key, begin, end, data); };
-  generator.separable() ? in_halves(generator.count(), 1024, 1 << 17, write) : write(0, generator.count());
-}
+// A stretch that is hidden until the call begins: small enough to be put back within a few microseconds.
+constexpr int64_t kHiddenPart = 64, kMostHidden = 4096;  // of an input; elements
 
 }  // namespace
 
-Expected<Inputs> Inputs::make(const Definition& definition, const Workload& workload, std::string secret, int sets) {
+Expected<Inputs> Inputs::make(Memory& memory, const Definition& definition, const Workload& workload, std::string secret, int sets) {
   Inputs inputs;
+  inputs.memory_ = &memory;
   inputs.definition_ = &definition;
   inputs.workload_ = &workload;
   inputs.secret_ = std::move(secret);
@@ -39,10 +35,14 @@ Expected<Inputs> Inputs::make(const Definition& definition, const Workload& work
     for (size_t i = 0; i < inputs.tensors_.size(); ++i) {
       const auto bytes = static_cast<uint64_t>(inputs.generators_[i].count() * size_of(inputs.tensors_[i]->dtype));
       const DrawKey place = derive_key(inputs.secret_, workload.name, set, "place of " + inputs.tensors_[i]->name);
-      WHET_TRY(auto buffer, Buffer::make(bytes, Buffer::Access::read_only, set == 2 ? Buffer::Place::end : Buffer::Place::drawn, place.words[0]));
+      WHET_TRY(auto buffer, memory.lend(bytes, Buffer::Access::read_only, set == 2 ? Buffer::Place::end : Buffer::Place::drawn, place.words[0]));
       buffers.push_back(std::move(buffer));
     }
     inputs.sets_.push_back(std::move(buffers));
+  }
+  for (size_t i = 0; i < inputs.tensors_.size(); ++i) {
+    WHET_TRY(Block truth, memory.allocate(static_cast<uint64_t>(kMostHidden * size_of(inputs.tensors_[i]->dtype))));
+    inputs.truths_.push_back(std::move(truth));
   }
   return inputs;
 }
@@ -85,32 +85,33 @@ void Inputs::write_one(const Draw& draw, size_t input, int set) {
   const InputGenerator& generator = generators_[input];
   uint8_t* data = sets_[static_cast<size_t>(set)][input].data();
   const int source = is_prepared(tensor) ? epoch_of(draw.number) * kDrawsPerPlan : draw.number;
-  if (draw.parent < 0 || is_prepared(tensor)) return write_all(generator, derive_key(secret_, workload_->name, source, tensor.name), data);
+  if (draw.parent < 0 || is_prepared(tensor))
+    return memory_->write(generator, derive_key(secret_, workload_->name, source, tensor.name), 0, generator.count(), data);
   // A twin's parent may itself be a twin: its contents are those of its parent, with its own stretch.
   write_one(next(draw.parent), input, set);
-  if (tensor.name == draw.twin_input) generator.write(derive_key(secret_, workload_->name, draw.number, tensor.name), draw.twin_begin, draw.twin_end, data);
+  if (tensor.name == draw.twin_input) memory_->write(generator, derive_key(secret_, workload_->name, draw.number, tensor.name), draw.twin_begin, draw.twin_end, data);
 }
 
 void Inputs::hide(const Draw& draw) {
   reveal();
-  constexpr int64_t kPart = 64, kMost = 4096;  // elements: small enough to be put back within a few microseconds
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (!can_vary(i)) continue;
-    const int64_t count = generators_[i].count(), length = std::clamp<int64_t>(count / kPart, 1, kMost);
+    const int64_t count = generators_[i].count(), length = std::clamp<int64_t>(count / kHiddenPart, 1, kMostHidden);
     const DrawKey dice = derive_key(secret_, workload_->name, draw.number, "hidden part of " + tensors_[i]->name);
-    const int64_t begin = static_cast<int64_t>(dice.words[0] % static_cast<uint64_t>(count - length + 1));
+    const int64_t begin = static_cast<int64_t>(dice.words[0] % static_cast<uint64_t>(count - length + 1)), width = size_of(tensors_[i]->dtype);
     uint8_t* tensor = set(set_of(draw.number))[i].data();
-    uint8_t* data = tensor + begin * size_of(tensors_[i]->dtype);
-    hidden_.push_back({data, std::vector<uint8_t>(data, data + length * size_of(tensors_[i]->dtype))});
-    generators_[i].write(dice, begin, begin + length, tensor);
+    const Hidden hidden{tensor + begin * width, static_cast<uint64_t>(length * width), truths_[i].data()};
+    memory_->copy(truths_[i].data(), hidden.data, hidden.bytes);
+    memory_->write(generators_[i], dice, begin, begin + length, tensor);
+    hidden_.push_back(hidden);
   }
 }
 
 std::vector<std::span<const uint8_t>> Inputs::reveal() {
   std::vector<std::span<const uint8_t>> touched;
   for (const Hidden& hidden : hidden_) {
-    std::memcpy(hidden.data, hidden.bytes.data(), hidden.bytes.size());
-    touched.emplace_back(hidden.data, hidden.bytes.size());
+    memory_->copy(hidden.data, hidden.truth, hidden.bytes);
+    touched.emplace_back(hidden.data, hidden.bytes);
   }
   hidden_.clear();
   return touched;

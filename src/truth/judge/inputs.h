@@ -8,8 +8,7 @@
 
 #include "base/error.h"
 #include "record/task.h"
-#include "truth/measure/draw.h"
-#include "truth/runner/buffer.h"
+#include "truth/judge/memory.h"
 #include "truth/runner/protocol.h"
 
 namespace whet {
@@ -18,7 +17,7 @@ namespace whet {
 // pages; no process but the worker can write them.
 class Inputs {
  public:
-  static Expected<Inputs> make(const Definition& definition, const Workload& workload, std::string secret, int sets);
+  static Expected<Inputs> make(Memory& memory, const Definition& definition, const Workload& workload, std::string secret, int sets);
 
   // Writes the contents of this draw into set draw.number % sets. Activations are new in every draw; weights and plans in every
   // `kDrawsPerPlan`-th, and then in all sets.
@@ -39,6 +38,7 @@ class Inputs {
   int set_of(int draw) const { return draw % static_cast<int>(sets_.size()); }
   int epoch_of(int draw) const { return has_plan_ ? draw / kDrawsPerPlan : 0; }
   bool has_plan() const { return has_plan_; }
+  Memory& memory() const { return *memory_; }
   std::vector<std::vector<Buffer*>> all();
   std::vector<Buffer>& set(int index) { return sets_[static_cast<size_t>(index)]; }
   const std::vector<const TensorSpec*>& tensors() const { return tensors_; }
@@ -53,6 +53,7 @@ class Inputs {
  private:
   bool can_vary(size_t input) const;  // a stretch of it can be drawn anew
 
+  Memory* memory_ = nullptr;
   const Definition* definition_ = nullptr;
   const Workload* workload_ = nullptr;
   std::string secret_;
@@ -62,9 +63,11 @@ class Inputs {
   std::vector<std::vector<Buffer>> sets_;
   struct Hidden {
     uint8_t* data;
-    std::vector<uint8_t> bytes;  // what belongs there
+    uint64_t bytes;
+    const uint8_t* truth;  // what belongs there
   };
   std::vector<Hidden> hidden_;
+  std::vector<Block> truths_;  // beside the inputs
   bool has_plan_ = false;
   int written_epoch_ = -1;
 };

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <set>
 
+#include "truth/judge/host_memory.h"
+
 namespace whet {
 namespace {
 
@@ -14,6 +16,7 @@ constexpr int64_t kCount = 65536;
 struct Case {
   Definition definition;
   Workload workload;
+  mutable HostMemory memory;
   explicit Case(Role role = Role::activation) {
     definition.name = "d";
     definition.axes = {{"n", std::nullopt, ""}};
@@ -25,7 +28,7 @@ struct Case {
     }
   }
   // They point into this.
-  Inputs inputs(const std::string& secret) const { return std::move(Inputs::make(definition, workload, secret, 3)).value(); }
+  Inputs inputs(const std::string& secret) const { return std::move(Inputs::make(memory, definition, workload, secret, 3)).value(); }
 };
 
 // Draws 2 to 7 are those of the shortest judgement: 0 is the reference's alone, 1 the cold call.

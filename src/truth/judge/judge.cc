@@ -16,6 +16,7 @@
 #include "score/scoreboard.h"
 #include "stats/summary.h"
 #include "truth/judge/admission.h"
+#include "truth/judge/host_memory.h"
 #include "truth/judge/noise.h"
 #include "truth/judge/session.h"
 #include "truth/machine/cpu.h"
@@ -89,6 +90,7 @@ struct Judge::Work {
 
 Expected<Judge> Judge::make(JudgeOptions options) {
   Judge judge;
+  judge.memory_ = std::make_unique<HostMemory>();
   if (options.cores.empty()) options.cores = allowed_cores();
   WHET_OK(make_folders(options.cache_folder));
   BuildOptions build;
@@ -216,7 +218,7 @@ Status Judge::admit(Work& work, const Progress& progress) {
       }
     }
     report(progress, {{"phase", "admission"}, {"workload", workload->name}, {"index", index}, {"total", examined.size()}});
-    admissions.push_back(examine(definition, *workload, *reference));
+    admissions.push_back(examine(*memory_, definition, *workload, *reference));
     if (admissions.back().machine_failed) return machine_failed("the admission of {}: {}", workload->name, admissions.back().problem);
     if (admissions.back().problem.empty()) WHET_OK(write_file_atomically(file, to_json(admissions.back()).dump(1)));
   }
@@ -247,6 +249,7 @@ Status Judge::learn_session(Work& work, const Progress& progress) {
     report(progress, {{"phase", "noise floor"}});
     const std::string& opponent = work.input.baselines.empty() ? work.input.candidate_name : work.input.baselines.front().name;
     NoiseFloorParts parts;
+    parts.memory = memory_.get();
     for (const Workload* workload : work.workloads)
       if (!work.not_admitted.count(workload->name)) parts.workloads.emplace_back(work.input.task.definition(workload->definition), workload);
     parts.first = contestant(opponent, work.artifacts.at(opponent), false);
@@ -292,7 +295,7 @@ void Judge::measure(Work& work, const Progress& progress, const std::atomic<bool
       skip(Code::not_run, fmt::format("its process had died {} times by then", deaths));
       continue;
     }
-    auto inputs = Inputs::make(definition, *workload, work.evaluation.secret, runner::kMaxSets);
+    auto inputs = Inputs::make(*memory_, definition, *workload, work.evaluation.secret, runner::kMaxSets);
     if (!inputs) {
       skip(Code::machine_failed, inputs.error().what);
       continue;

@@ -72,6 +72,7 @@ class Judge {
   std::unique_ptr<Contestant> contestant(const std::string& name, const std::filesystem::path& artifact, bool is_reference) const;
 
   JudgeOptions options_;
+  std::unique_ptr<Memory> memory_;
   std::unique_ptr<Builder> builder_;
   Ceilings ceilings_;
   double empty_turn_ns_ = -1;

@@ -26,7 +26,7 @@ std::vector<double> log_ratios(const std::vector<double> (&ns)[2]) {
 // Alternating calls on shared draws; no answers are checked, so the reference is not needed. Empty: one of the processes failed.
 std::vector<double> alternate(const Definition& definition, const Workload& workload, NoiseFloorParts& parts, Stopwatch& clock) {
   std::vector<double> times[2];
-  auto inputs = Inputs::make(definition, workload, parts.secret, runner::kMaxSets);
+  auto inputs = Inputs::make(*parts.memory, definition, workload, parts.secret, runner::kMaxSets);
   if (!inputs) return {};
   Contestant* players[2] = {parts.first.get(), parts.second.get()};
   for (Contestant* player : players) {

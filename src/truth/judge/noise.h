@@ -22,6 +22,7 @@ Expected<double> measure_empty_turn(Contestant& contestant);
 double net_time(double ns, double empty_turn_ns);
 
 struct NoiseFloorParts {
+  Memory* memory = nullptr;
   std::vector<std::pair<const Definition*, const Workload*>> workloads;  // a few of them, evenly spread, are used
   std::unique_ptr<Contestant> first, second;                             // two processes of one program
   double empty_turn_ns = 0;

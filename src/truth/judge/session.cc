@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 
 #include "score/ratio.h"
 #include "truth/judge/noise.h"
@@ -92,6 +91,11 @@ Verdict Session::open() {
     player.out = !player.trial.verdict.correct();
   }
   if (players_.front().out) return players_.front().trial.verdict;
+  for (size_t i = 0; i < parts_.definition.outputs.size(); ++i) {
+    auto block = memory().allocate(static_cast<uint64_t>(count_of(i) * size_of(parts_.definition.outputs[i].dtype)));
+    if (!block) return {Code::machine_failed, block.error().what, ""};
+    stale_.push_back(std::move(*block));
+  }
   return {Code::correct, "", ""};
 }
 
@@ -115,33 +119,40 @@ Verdict Session::compute_expected(const Draw& draw) {
     parts_.stopwatch.move(Stopwatch::reference, ns);
   }
   if (!verdict.correct()) return of_reference(verdict);
-  Answer answer{draw.number, {}, {}};
+  return keep_answer(draw.number);
+}
+
+Verdict Session::keep_answer(int draw) {
+  // The oldest makes room where the next would not fit.
   uint64_t bytes = 0;
+  for (const Buffer& output : parts_.reference.outputs()) bytes += output.bytes();
+  Answer answer{draw, {}, {}};
+  if (answers_.size() >= 4 && (answers_.size() + 1) * bytes > kMostAnswers) {
+    answer.outputs = std::move(answers_.front().outputs);
+    answers_.pop_front();
+  }
   for (size_t i = 0; i < parts_.definition.outputs.size(); ++i) {
-    const Buffer& output = reference.outputs()[i];
-    answer.outputs.emplace_back(output.data(), output.data() + output.bytes());
-    answer.squares.push_back(squares_of(parts_.definition.outputs[i].dtype, output.data(), count_of(i)));
-    bytes += output.bytes();
+    const Buffer& output = parts_.reference.outputs()[i];
+    if (answer.outputs.size() <= i) {
+      auto block = memory().allocate(output.bytes());
+      if (!block) return {Code::machine_failed, block.error().what, ""};
+      answer.outputs.push_back(std::move(*block));
+    }
+    memory().copy(answer.outputs[i].data(), output.data(), output.bytes());
+    answer.squares.push_back(memory().squares_of(parts_.definition.outputs[i].dtype, output.data(), count_of(i)));
   }
   answers_.push_back(std::move(answer));
-  while (answers_.size() > 4 && answers_.size() * bytes > kMostAnswers) answers_.pop_front();
   return {Code::correct, "", ""};
 }
 
 // A right answer to another draw: whoever looks at an output buffer cannot tell whether it has been filled. Not that of the draw before, which
 // a cache might return: what was left alone and what was answered from a cache are told apart by it.
-void Session::fill_stale(int number) {
+void Session::choose_stale(int number) {
   const Answer* chosen = &answers_.front();
   for (const Answer& answer : answers_)
     if (answer.draw <= number - 2) chosen = &answer;
-  stale_.clear();
-  for (size_t i = 0; i < parts_.definition.outputs.size(); ++i) {
-    const TensorSpec& tensor = parts_.definition.outputs[i];
-    const int64_t count = count_of(i);
-    std::vector<uint8_t> filled(static_cast<size_t>(count * size_of(tensor.dtype)));
-    convert_expected(tensor.dtype, chosen->outputs[i].data(), count, filled.data());
-    stale_.push_back(std::move(filled));
-  }
+  for (size_t i = 0; i < stale_.size(); ++i)
+    memory().convert_expected(parts_.definition.outputs[i].dtype, chosen->outputs[i].data(), count_of(i), stale_[i].data());
 }
 
 bool Session::play(Column column) {
@@ -150,7 +161,7 @@ bool Session::play(Column column) {
     for (Player& player : players_) player.trial.verdict = verdict, player.out = true;
     return false;
   }
-  fill_stale(draw.number);
+  choose_stale(draw.number);
   const int epoch = parts_.inputs.epoch_of(draw.number);
   const bool plan = column == Column::cold || epoch != plan_epoch_;
   // A B, then B A: whatever drifts hits both alike.
@@ -180,7 +191,7 @@ bool Session::play(Column column) {
 
 void Session::take_turn(Player& player, const Draw& draw, Column column, int position) {
   std::vector<Buffer>& outputs = player.contestant->outputs();
-  for (size_t i = 0; i < outputs.size(); ++i) std::memcpy(outputs[i].data(), stale_[i].data(), stale_[i].size());
+  for (size_t i = 0; i < outputs.size(); ++i) memory().copy(outputs[i].data(), stale_[i].data(), stale_[i].bytes());
   double ns = 0;
   player.contestant->watch_outputs(true);
   Verdict verdict = player.contestant->run(parts_.inputs.set_of(draw.number), column == Column::resident ? Caches::resident : Caches::flushed, ns);
@@ -209,7 +220,9 @@ Verdict Session::check(Player& player, const Draw& draw) {
     const auto shape = shape_of(parts_.definition, tensor, parts_.workload.axes);
     const int64_t count = element_count(shape);
     const Comparison found =
-        compare(tensor.dtype, player.contestant->output(i), answer.outputs[i].data(), answer.squares[i], count, parts_.workload.tolerance, parts_.definition.nan_policy);
+        memory().compare(tensor.dtype, player.contestant->outputs()[i].data(), answer.outputs[i].data(), answer.squares[i], count, parts_.workload.tolerance,
+                         parts_.definition.nan_policy);
+    if (Status fine = memory().health(); !fine) return {Code::machine_failed, fine.error().what, ""};
     accuracy.worst_bound = std::max(accuracy.worst_bound, found.worst_bound);
     accuracy.worst_absolute = std::max(accuracy.worst_absolute, found.worst_absolute);
     accuracy.worst_relative = std::max(accuracy.worst_relative, found.worst_relative);
@@ -230,21 +243,23 @@ Verdict Session::check(Player& player, const Draw& draw) {
 Verdict Session::explain(Player& player, const Draw& draw, size_t output, const std::string& sentence, bool not_finite) {
   const TensorSpec& tensor = parts_.definition.outputs[output];
   const int64_t count = count_of(output);
-  const std::vector<uint8_t> got(player.contestant->outputs()[output].data(), player.contestant->outputs()[output].data() + player.contestant->outputs()[output].bytes());
-  const int64_t untouched = equal_elements(tensor.dtype, got.data(), stale_[output].data(), count);
+  const Buffer& got = player.contestant->outputs()[output];
+  const int64_t untouched = memory().equal_elements(tensor.dtype, got.data(), stale_[output].data(), count);
   for (auto answer = answers_.rbegin() + 1; answer != answers_.rend(); ++answer) {
-    const Comparison earlier = compare(tensor.dtype, got.data(), answer->outputs[output].data(), answer->squares[output], count, parts_.workload.tolerance, parts_.definition.nan_policy);
+    const Comparison earlier =
+        memory().compare(tensor.dtype, got.data(), answer->outputs[output].data(), answer->squares[output], count, parts_.workload.tolerance, parts_.definition.nan_policy);
     if (!earlier.passes || untouched == count) continue;
     return {Code::stale, fmt::format("{}; it is the right answer to draw {}, an earlier call", sentence, answer->draw),
             draw.parent == answer->draw ? fmt::format("draw {} differs from draw {} in elements {} to {} of {} only", draw.number, draw.parent, draw.twin_begin,
                                                       draw.twin_end, draw.twin_input)
                                         : ""};
   }
+  const std::vector<uint8_t> bytes = memory().to_host(got.data(), got.bytes());  // before anything goes on
   if (player.contestant->writes_late()) return {Code::late, sentence + "; the output went on changing after the call had returned", ""};
   if (untouched == count) return {Code::not_written, fmt::format("draw {}: {} still held what was there before the call", draw.number, tensor.name), ""};
   if (not_finite) return {Code::not_finite, sentence, ""};
   bool zeros = true;
-  for (int64_t i = 0; zeros && i < count; ++i) zeros = load_element(tensor.dtype, got.data(), i) == 0;
+  for (int64_t i = 0; zeros && i < count; ++i) zeros = load_element(tensor.dtype, bytes.data(), i) == 0;
   std::string evidence;
   if (zeros) evidence = "every element is zero";
   else if (untouched > count / 100) evidence = fmt::format("{} of {} elements still held what was there before the call", untouched, count);

@@ -42,10 +42,12 @@ class Session {
     bool out = false;  // it failed: it takes no more turns
   };
 
+  Memory& memory() const { return parts_.inputs.memory(); }
   Verdict open();
   int64_t count_of(size_t output) const;  // elements
   Verdict compute_expected(const Draw& draw);
-  void fill_stale(int number);
+  Verdict keep_answer(int draw);
+  void choose_stale(int number);
   bool play(Column column);  // one draw; false when nothing more can be learned
   void take_turn(Player& player, const Draw& draw, Column column, int position);
   Verdict check(Player& player, const Draw& draw);
@@ -61,11 +63,11 @@ class Session {
   int twins_ = 0;  // draws so far that were one
   struct Answer {
     int draw;
-    std::vector<std::vector<uint8_t>> outputs;  // in reference_dtype
-    std::vector<double> squares;                // squares_of() each
+    std::vector<Block> outputs;   // in reference_dtype
+    std::vector<double> squares;  // squares_of() each
   };
-  std::deque<Answer> answers_;                  // of the draws so far, the newest last; old ones go when they take too much memory
-  std::vector<std::vector<uint8_t>> stale_;     // what the outputs are filled with before a call, in the Definition's dtypes
+  std::deque<Answer> answers_;  // of the draws so far, the newest last; old ones go when they take too much memory
+  std::vector<Block> stale_;    // what the outputs are filled with before a call, in the Definition's dtypes
 };
 
 }  // namespace whet

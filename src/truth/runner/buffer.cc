@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #ifndef F_SEAL_FUTURE_WRITE
@@ -42,52 +43,50 @@ runner::Placement place_tensor(uint64_t bytes, Buffer::Place place, uint64_t dra
   return placement;
 }
 
+struct Mapped {
+  int descriptor = -1;
+  void* base = MAP_FAILED;
+  uint64_t bytes = 0;
+  ~Mapped() {
+    if (base != MAP_FAILED) munmap(base, bytes);
+    if (descriptor >= 0) close(descriptor);
+  }
+};
+
+void paint_red_zones(uint8_t* base, const runner::Placement& placement) {
+  std::memset(base, kRed, placement.offset);
+  const uint64_t end = placement.offset + placement.bytes;
+  std::memset(base + end, kRed, placement.object_bytes - end);
+}
+
 }  // namespace
 
-Expected<Buffer> Buffer::make(uint64_t bytes, Access access, Place place, uint64_t draw) {
-  Buffer buffer;
-  buffer.placement_ = place_tensor(bytes, place, draw);
-  const uint64_t size = buffer.placement_.object_bytes;
-  buffer.descriptor_ = memfd_create("whet", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (buffer.descriptor_ < 0) return system_error("memfd_create for a buffer of the Solution", errno);
-  if (ftruncate(buffer.descriptor_, static_cast<off_t>(size)) != 0) return system_error(fmt::format("sizing a buffer of {} bytes", size), errno);
-  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, buffer.descriptor_, 0);
-  if (base == MAP_FAILED) return system_error(fmt::format("mapping a buffer of {} bytes", size), errno);
-  buffer.base_ = static_cast<uint8_t*>(base);
+Expected<Buffer> lend_host_memory(uint64_t bytes, Buffer::Access access, Buffer::Place place, uint64_t draw) {
+  const runner::Placement placement = place_tensor(bytes, place, draw);
+  auto mapped = std::make_shared<Mapped>();
+  mapped->bytes = placement.object_bytes;
+  mapped->descriptor = memfd_create("whet", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (mapped->descriptor < 0) return system_error("memfd_create for a buffer of the Solution", errno);
+  if (ftruncate(mapped->descriptor, static_cast<off_t>(mapped->bytes)) != 0) return system_error(fmt::format("sizing a buffer of {} bytes", mapped->bytes), errno);
+  mapped->base = mmap(nullptr, mapped->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, mapped->descriptor, 0);
+  if (mapped->base == MAP_FAILED) return system_error(fmt::format("mapping a buffer of {} bytes", mapped->bytes), errno);
   // Sealed only now: F_SEAL_WRITE is refused while a writable mapping exists, FUTURE_WRITE leaves the worker's own mapping alone.
   int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-  if (access == Access::read_only) seals |= F_SEAL_FUTURE_WRITE;
-  if (fcntl(buffer.descriptor_, F_ADD_SEALS, seals) != 0) return system_error("sealing a buffer of the Solution", errno);
-  buffer.paint_red_zones();
-  return buffer;
+  if (access == Buffer::Access::read_only) seals |= F_SEAL_FUTURE_WRITE;
+  if (fcntl(mapped->descriptor, F_ADD_SEALS, seals) != 0) return system_error("sealing a buffer of the Solution", errno);
+  auto* base = static_cast<uint8_t*>(mapped->base);
+  paint_red_zones(base, placement);
+  return Buffer(mapped->descriptor, base, placement, std::move(mapped));
 }
 
-Buffer::Buffer(Buffer&& other) noexcept { *this = std::move(other); }
-
-Buffer& Buffer::operator=(Buffer&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(base_, other.base_);
-  std::swap(placement_, other.placement_);
-  return *this;
-}
-
-Buffer::~Buffer() {
-  if (base_) munmap(base_, placement_.object_bytes);
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-void Buffer::paint_red_zones() {
-  std::memset(base_, kRed, placement_.offset);
-  const uint64_t end = placement_.offset + placement_.bytes;
-  std::memset(base_ + end, kRed, placement_.object_bytes - end);
-}
-
-int64_t Buffer::damage() const {
-  for (uint64_t i = placement_.offset; i > 0; --i)
-    if (base_[i - 1] != kRed) return static_cast<int64_t>(placement_.offset - i + 1);
-  const uint64_t end = placement_.offset + placement_.bytes;
-  for (uint64_t i = end; i < placement_.object_bytes; ++i)
-    if (base_[i] != kRed) return static_cast<int64_t>(i - end + 1);
+int64_t host_damage(const Buffer& buffer) {
+  const runner::Placement& placement = buffer.placement();
+  const uint8_t* base = buffer.base();
+  for (uint64_t i = placement.offset; i > 0; --i)
+    if (base[i - 1] != kRed) return static_cast<int64_t>(placement.offset - i + 1);
+  const uint64_t end = placement.offset + placement.bytes;
+  for (uint64_t i = end; i < placement.object_bytes; ++i)
+    if (base[i] != kRed) return static_cast<int64_t>(i - end + 1);
   return -1;
 }
 

@@ -76,7 +76,8 @@ Expected<Buffer> lend_host_memory(uint64_t bytes, Buffer::Access access, Buffer:
   if (fcntl(mapped->descriptor, F_ADD_SEALS, seals) != 0) return system_error("sealing a buffer of the Solution", errno);
   auto* base = static_cast<uint8_t*>(mapped->base);
   paint_red_zones(base, placement);
-  return Buffer(mapped->descriptor, base, placement, std::move(mapped));
+  const int descriptor = mapped->descriptor;
+  return Buffer(descriptor, base, placement, std::move(mapped));
 }
 
 int64_t host_damage(const Buffer& buffer) {

@@ -140,6 +140,20 @@ WorkloadResult workload_from(const Json& json, const ExactReader& parent, std::s
   return result;
 }
 
+Json hidden_json(const HiddenResult& result) {
+  return {{"workload", result.workload}, {"verdict", to_json(result.verdict)}, {"accuracy", accuracy_json(result.accuracy)}};
+}
+
+HiddenResult hidden_from(const Json& json, const ExactReader& parent, std::size_t index) {
+  ExactReader in(json, parent, "hidden", index);
+  HiddenResult result;
+  result.workload = in.string("workload");
+  if (const Json* value = in.member("verdict")) result.verdict = verdict_from(*value, in);
+  if (const Json* value = in.member("accuracy")) result.accuracy = accuracy_from(*value, in);
+  in.finish();
+  return result;
+}
+
 Json facts_json(const SolutionFacts& facts) {
   return {{"name", facts.name},         {"role", facts.role},   {"hash", facts.hash},
           {"artifact", facts.artifact}, {"notes", facts.notes}, {"commands", facts.commands},
@@ -195,6 +209,11 @@ Evaluation read_evaluation(ExactReader& in) {
   for (std::size_t i = 0; i < solutions.size() && !in.failed(); ++i) evaluation.solutions.push_back(facts_from(solutions[i], in, i));
   const Json& workloads = in.array("workloads");
   for (std::size_t i = 0; i < workloads.size() && !in.failed(); ++i) evaluation.workloads.push_back(workload_from(workloads[i], in, i));
+  // Evaluations that were made before there were any have no such member.
+  if (const Json* hidden = in.optional_member("hidden")) {
+    if (!hidden->is_array()) in.complain("hidden", "expected a list");
+    for (std::size_t i = 0; i < hidden->size() && !in.failed(); ++i) evaluation.hidden.push_back(hidden_from((*hidden)[i], in, i));
+  }
   evaluation.noise_floor = in.number("noise_floor");
   if (const Json* value = in.member("scoreboard")) {
     ExactReader board(*value, in, "scoreboard");
@@ -246,9 +265,10 @@ Json to_json(const Verdict& verdict) {
 }
 
 Json to_json(const Evaluation& evaluation) {
-  Json solutions = Json::array(), workloads = Json::array();
+  Json solutions = Json::array(), workloads = Json::array(), hidden = Json::array();
   for (const SolutionFacts& facts : evaluation.solutions) solutions.push_back(facts_json(facts));
   for (const WorkloadResult& result : evaluation.workloads) workloads.push_back(workload_json(result));
+  for (const HiddenResult& result : evaluation.hidden) hidden.push_back(hidden_json(result));
   return {{"id", evaluation.id},
           {"task", evaluation.task},
           {"task_hash", evaluation.task_hash},
@@ -261,6 +281,7 @@ Json to_json(const Evaluation& evaluation) {
           {"verdict", to_json(evaluation.verdict)},
           {"solutions", std::move(solutions)},
           {"workloads", std::move(workloads)},
+          {"hidden", std::move(hidden)},
           {"noise_floor", json_double(evaluation.noise_floor)},
           {"scoreboard", to_json(evaluation.scoreboard)},
           {"seconds", seconds_json(evaluation.seconds)},

@@ -59,6 +59,14 @@ struct WorkloadResult {
   bool operator==(const WorkloadResult&) const = default;
 };
 
+// The candidate on a workload that was drawn for this judgement alone, within the task's ranges: whether it is right there. No time is kept.
+struct HiddenResult {
+  std::string workload;  // "attention_f32, batch 1, q_len 17, ..."
+  Verdict verdict;
+  Accuracy accuracy;
+  bool operator==(const HiddenResult&) const = default;
+};
+
 // What is known of a Solution apart from its times.
 struct SolutionFacts {
   std::string name, role;
@@ -86,9 +94,10 @@ struct Evaluation {
   std::string started_at;       // UTC, ISO 8601
   std::string worker;           // version and sha256 of the worker program
   std::string secret;           // the key of the draws, hex; revealed here, after the Verdict
-  Verdict verdict;              // correct only if every workload is; else the first bad one by severity
+  Verdict verdict;              // correct only if every workload is, hidden ones too; else the first bad one by severity
   std::vector<SolutionFacts> solutions;
   std::vector<WorkloadResult> workloads;
+  std::vector<HiddenResult> hidden;
   double noise_floor = 0;       // of ln(ratio), from A/A on this machine in this session
   Scoreboard scoreboard;
   TimeSpent seconds;

@@ -75,10 +75,11 @@ class Generator {
     return board;
   }
   Evaluation evaluation() {
-    Evaluation evaluation{"e" + text(), text(), text(), text(), text(), text(), text(), text(), text(), verdict(), {}, {}, number(), scoreboard(),
+    Evaluation evaluation{"e" + text(), text(), text(), text(), text(), text(), text(), text(), text(), verdict(), {}, {}, {}, number(), scoreboard(),
                           {number(), number(), number(), number(), number(), number()}, text(), {}};
     for (int i = below(4); i > 0; --i) evaluation.solutions.push_back({text(), text(), text(), text(), text(), {text(), text()}, number()});
     for (int i = below(5); i > 0; --i) evaluation.workloads.push_back(workload());
+    for (int i = below(3); i > 0; --i) evaluation.hidden.push_back({text(), verdict(), {number(), number(), number(), number(), below(20)}});
     for (int i = below(3); i > 0; --i) evaluation.remarks.push_back(text());
     return evaluation;
   }
@@ -87,6 +88,14 @@ class Generator {
   std::mt19937_64 engine_;
   bool special_ = false;
 };
+
+TEST(Evaluation, OfTheTimeBeforeHiddenWorkloadsIsRead) {
+  Evaluation evaluation = Generator(7).evaluation();
+  evaluation.hidden.clear();
+  Json json = to_json(evaluation);
+  json.erase("hidden");
+  EXPECT_EQ(evaluation_from_json(json, "e").value(), evaluation);
+}
 
 TEST(Evaluation, WhatIsWrittenIsReadBackEqual) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
@@ -239,6 +248,7 @@ EvaluateRequest request() {
   request.columns = {Column::cold};
   request.give_up_below = 0.9;
   request.call_limit_seconds = 0.5;
+  request.hidden = 5;
   request.admission = false;
   request.confirm_of = "e1";
   return request;
@@ -267,6 +277,7 @@ TEST(EvaluateRequest, BadOnesAreRefused) {
   EXPECT_EQ(complaint([](Json& json) { json.erase("solution"); }), "evaluate: solution: missing");
   EXPECT_EQ(complaint([](Json& json) { json["draws"] = 3; }), "evaluate: draws: unknown key");
   EXPECT_EQ(complaint([](Json& json) { json["min_draws"] = 0; }), "evaluate: min_draws: expected at least 1, found 0");
+  EXPECT_EQ(complaint([](Json& json) { json["hidden"] = -1; }), "evaluate: hidden: expected 0 to 10000, found -1");
   EXPECT_EQ(complaint([](Json& json) { json["max_draws"] = 5; }), "evaluate: max_draws: expected at least min_draws, which is 6, found 5");
   EXPECT_EQ(complaint([](Json& json) { json["seconds_per_workload"] = -1; }), "evaluate: seconds_per_workload: expected a number of at least 0, found -1");
   EXPECT_EQ(complaint([](Json& json) { json["call_limit_seconds"] = 0; }), "evaluate: call_limit_seconds: expected a number of at least 0.001, found 0");

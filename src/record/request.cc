@@ -69,6 +69,13 @@ void read_count(ExactReader& in, const char* key, int& value) {
   if (value < 1) in.complain(key, fmt::format("expected at least 1, found {}", brief(*member)));
 }
 
+void read_hidden(ExactReader& in, int& value) {
+  const Json* member = in.optional_member("hidden");
+  if (!member) return;
+  value = in.integer_of(*member, "hidden");
+  if (value < 0 || value > kMostHidden) in.complain("hidden", fmt::format("expected 0 to {}, found {}", kMostHidden, brief(*member)));
+}
+
 void read_flag(ExactReader& in, const char* key, bool& value) {
   const Json* member = in.optional_member(key);
   if (!member) return;
@@ -99,6 +106,7 @@ void read_request(ExactReader& in, EvaluateRequest& request) {
   read_number(in, "target_half_width", request.target_half_width, 0);
   read_number(in, "give_up_below", request.give_up_below, 0);
   read_number(in, "call_limit_seconds", request.call_limit_seconds, kLeastCallLimit);
+  read_hidden(in, request.hidden);
   read_flag(in, "admission", request.admission);
   read_flag(in, "noise_floor", request.noise_floor);
   if (const Json* member = in.optional_member("confirm_of")) request.confirm_of = in.string_of(*member, "confirm_of");
@@ -128,6 +136,7 @@ Json to_json(const EvaluateRequest& request) {
   json["target_half_width"] = json_double(request.target_half_width);
   json["give_up_below"] = json_double(request.give_up_below);
   json["call_limit_seconds"] = json_double(request.call_limit_seconds);
+  json["hidden"] = request.hidden;
   json["admission"] = request.admission;
   json["noise_floor"] = request.noise_floor;
   json["confirm_of"] = request.confirm_of;

@@ -21,6 +21,8 @@ struct SolutionRef {
   bool operator==(const SolutionRef&) const = default;
 };
 
+inline constexpr int kMostHidden = 10000;
+
 // What the worker's `evaluate` takes. In JSON the members have these names; absent members have these defaults.
 struct EvaluateRequest {
   Manifest task;                          // the task's folder
@@ -36,6 +38,7 @@ struct EvaluateRequest {
   // Give up on a workload after min_draws when the upper end of its ratio to the first baseline is below this (0 = never): for tuners.
   double give_up_below = 0;
   double call_limit_seconds = 10;         // a call of a Solution that takes longer is hung
+  int hidden = 0;                         // workloads drawn within the task's ranges, on which the candidate must be right as well
   bool admission = true;                  // check the workloads with mutants first (kept per task version)
   bool noise_floor = true;                // measure A/A in this session (kept for the session)
   std::string confirm_of;                 // the id of the Evaluation that this one repeats with fresh draws and processes; recorded only

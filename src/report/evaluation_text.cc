@@ -230,6 +230,13 @@ std::string scoreboard_text(const Scoreboard& board, const ReportStyle& style) {
   return text;
 }
 
+// Silent about those that failed: they are among the Verdicts.
+std::string hidden_text(const Evaluation& evaluation) {
+  const auto right = std::count_if(evaluation.hidden.begin(), evaluation.hidden.end(), [](const HiddenResult& result) { return result.verdict.correct(); });
+  if (right == 0) return "";
+  return fmt::format("Hidden   right on {} of {} workload{} drawn for this judgement within the task's ranges\n", right, evaluation.hidden.size(), evaluation.hidden.size() == 1 ? "" : "s");
+}
+
 std::string worst_text(const Evaluation& evaluation, const ReportStyle& style) {
   std::string text;
   const auto& rows = evaluation.scoreboard.workloads;
@@ -285,6 +292,7 @@ std::string evaluation_text(const Evaluation& evaluation, const ReportStyle& sty
   std::string foot = seconds_text(evaluation.seconds, style) + "\n";
   if (evaluation.noise_floor > 0)
     foot += fmt::format("Noise    {:.2f} %: two processes of one program differ by that much here\n", 100 * std::expm1(evaluation.noise_floor));
+  foot += hidden_text(evaluation);
   block(foot + environment_text(evaluation.environment, style));
   block(remarks_text(evaluation, style));
   return text;

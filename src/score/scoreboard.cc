@@ -93,7 +93,8 @@ Scoreboard score(const Evaluation& evaluation, const Goal& goal) {
   score_families(evaluation, timed, board);
   const auto all = groups_of(timed, [](const WorkloadResult&) { return true; });
   if (auto ratio = geomean(all, evaluation.noise_floor)) board.geomean_correct_only = std::pair(*ratio, static_cast<int>(all.size()));
-  const bool complete = board.workloads_total > 0 && board.workloads_correct == board.workloads_total && static_cast<int>(all.size()) == board.workloads_total;
+  const bool hidden_correct = std::all_of(evaluation.hidden.begin(), evaluation.hidden.end(), [](const HiddenResult& result) { return result.verdict.correct(); });
+  const bool complete = hidden_correct && board.workloads_total > 0 && board.workloads_correct == board.workloads_total && static_cast<int>(all.size()) == board.workloads_total;
   if (complete) {
     board.geomean_vs_fastest = board.geomean_correct_only->first;
     std::set<std::string> baselines;

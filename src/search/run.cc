@@ -13,6 +13,7 @@
 namespace whet {
 namespace {
 
+constexpr int kHiddenOfChampion = 4;  // workloads that a new champion has never seen
 constexpr int kIdleSteps = 5;  // steps in a row that left nothing new to judge: the Agent is going round in circles
 
 bool is_run_id(const std::string& id) {
@@ -286,6 +287,7 @@ Status Run::confirm() {
   Attempt what = attempt_of(files_of_.at(challenge.evaluation.solution_hash), Purpose::confirm);
   what.settings = challenge.request;
   what.settings.confirm_of = challenge.evaluation.id;
+  what.settings.hidden = kHiddenOfChampion;
   what.summary = challenge.summary;
   const int before = lineage_->champion_number();
   WHET_TRY(const std::optional<JudgedRecord> judged, judge(std::move(what), patience(ended_.empty())));

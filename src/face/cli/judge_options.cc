@@ -16,6 +16,7 @@ void JudgeOptions::declare(Arguments& arguments) {
   arguments.texts(workloads, "--workload NAME", "only this workload, whatever its sets; may be repeated");
   arguments.number(seconds, "--seconds N", "how long to measure each workload at most (default 1.5)", 0.05, 3600);
   arguments.integer(draws, "--draws N", "how many draws of inputs each workload gets at most (default 40)", 2, 100000);
+  arguments.integer(hidden, "--hidden N", fmt::format("workloads drawn within the task's ranges, on which it must be right as well (default {})", kHiddenWorkloads), 0, kMostHidden);
 }
 
 Status check_set(const Task& task, const std::string& set) {
@@ -36,6 +37,7 @@ Expected<EvaluateRequest> JudgeOptions::request(const Task& task) const {
   request.set = set;
   request.workloads = workloads;
   request.seconds_per_workload = seconds;
+  request.hidden = hidden;
   request.max_draws = draws;
   request.min_draws = std::min(request.min_draws, draws);
   return request;

@@ -14,7 +14,7 @@ namespace whet {
 // A status line on stderr, fit for this terminal.
 StatusLine::Look look_of(const Context& context);
 
-// Follows one judgement by the worker's progress notifications: {"phase": "build|admission|measure", "workload", "index", "total", "ratio",
+// Follows one judgement by the worker's progress notifications: {"phase": "build|admission|measure|hidden", "workload", "index", "total", "ratio",
 // "verdict"}.
 class Live {
  public:

@@ -67,6 +67,7 @@ class Judge {
   Status admit(Work& work, const Progress& progress);
   Status learn_session(Work& work, const Progress& progress);
   void measure(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);
+  void try_hidden(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);
   void conclude(Work& work);
   double floor_ns(const Definition& definition, const Workload& workload) const;
   std::unique_ptr<Contestant> contestant(const std::string& name, const std::filesystem::path& artifact, bool is_reference) const;

@@ -37,6 +37,3 @@ else()
   target_link_libraries(whet_lib_seccomp INTERFACE ${SECCOMP_LINK_LIBRARIES})
   target_link_libraries(whet_lib_sqlite INTERFACE SQLite::SQLite3)
 endif()
-
-# CUDA is optional: without nvcc the GPU commands say so in one line.
-find_program(WHET_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)

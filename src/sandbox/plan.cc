@@ -85,6 +85,7 @@ Status plan_mounts(InsidePlan& plan, const JailSpec& spec, const MachineWalls& m
   plan_system_mounts(plan, root);
   for (const auto* binds : {&spec.read_only, &spec.writable})
     for (const Bind& bind : *binds) root.bind(bind.host, bind.inside, binds == &spec.writable);
+  for (const std::string& device : spec.devices) root.bind(device, device, true, true);
   if (spec.scratch_bytes > 0) {
     WHET_OK(check_inside(spec.scratch_inside));
     root.folder(spec.scratch_inside);
@@ -117,10 +118,12 @@ void plan_landlock(InsidePlan& plan, const JailSpec& spec, const MachineWalls& m
     plan.landlock_rules.push_back({"/proc/self", false, true});
     allow(plan, "/dev/urandom", false);
     allow(plan, "/dev/random", false);
+    if (!spec.devices.empty()) allow(plan, "/proc", false);
   }
   for (const Bind& bind : spec.writable)
     plan.landlock_rules.push_back({bind.inside, true, fs::is_directory(bind.host)});
   for (const char* device : {"/dev/null", "/dev/zero"}) plan.landlock_rules.push_back({device, true, false});
+  for (const std::string& device : spec.devices) plan.landlock_rules.push_back({device, true, false});
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -142,6 +145,11 @@ Status check(const JailSpec& spec, const MachineWalls& machine) {
         return machine_failed("{} cannot be seen as {} in a jail: this machine refuses a mount namespace", bind.host,
                               bind.inside);
     }
+  for (const std::string& device : spec.devices) {
+    WHET_OK(check_inside(device));
+    std::error_code code;
+    if (!fs::is_character_file(device, code)) return bad_input("{}: cannot be given to a jail: there is no such device file", device);
+  }
   return {};
 }
 

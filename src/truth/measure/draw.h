@@ -41,6 +41,13 @@ class InputGenerator {
   // Whether a stretch can be redrawn alone (element-wise recipes).
   bool separable() const;
 
+  // What another generator of the same bits (truth/gpu) needs to know.
+  const Recipe& recipe() const { return recipe_; }
+  Dtype dtype() const { return dtype_; }
+  int64_t row() const { return row_; }      // elements of the last axis
+  int64_t bound() const { return bound_; }  // of index_below
+  const std::vector<uint32_t>& table() const { return table_; }
+
  private:
   void write_normal(const DrawKey& key, int64_t begin, int64_t end, void* data) const;
   void write_slowly(const DrawKey& key, int64_t begin, int64_t end, void* data) const;

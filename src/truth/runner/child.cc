@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "truth/runner/child.h"
 
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/resource.h>
 #include <ucontext.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "record/verdict.h"
 #include "sandbox/runner_filter.h"
+#include "truth/runner/call_frame.h"
+#include "truth/runner/conversation.h"
 #include "truth/runner/protocol.h"
+#include "truth/runner/solution_table.h"
 #include "whet/candidate.h"
 
 namespace whet::runner {
@@ -93,60 +88,6 @@ void on_fault(int number, siginfo_t* info, void* context) {
   _exit(128 + number);
 }
 
-void install_handlers() {
-  static char stack[64 * 1024];
-  stack_t alternate = {};
-  alternate.ss_sp = stack;
-  alternate.ss_size = sizeof stack;
-  sigaltstack(&alternate, nullptr);
-  struct sigaction action = {};
-  action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
-  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigaction(number, &action, nullptr);
-}
-
-struct Received {
-  Request request;
-  std::string payload;
-  std::vector<int> descriptors;
-};
-
-bool receive(Received& received) {
-  static std::vector<char> buffer(1 << 20);
-  alignas(cmsghdr) static char control[CMSG_SPACE(sizeof(int) * 250)];
-  iovec piece = {buffer.data(), buffer.size()};
-  msghdr message = {};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  ssize_t got;
-  do {
-    got = recvmsg(kSocket, &message, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-  if (got < static_cast<ssize_t>(sizeof(Request))) return false;
-  std::memcpy(&received.request, buffer.data(), sizeof(Request));
-  received.payload.assign(buffer.data() + sizeof(Request), static_cast<size_t>(got) - sizeof(Request));
-  received.descriptors.clear();
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    const size_t old = received.descriptors.size();
-    received.descriptors.resize(old + count);
-    std::memcpy(received.descriptors.data() + old, CMSG_DATA(part), count * sizeof(int));
-  }
-  return true;
-}
-
-bool send_reply(const Reply& reply) { return send(kSocket, &reply, sizeof reply, MSG_NOSIGNAL) == sizeof reply; }
-
-Reply failed(Code code, const std::string& message) {
-  Reply reply;
-  reply.code = static_cast<int>(code);
-  std::snprintf(reply.message, sizeof reply.message, "%s", message.c_str());
-  return reply;
-}
-
 // Maps a lent object between two inaccessible pages; closes the descriptor.
 bool map_object(int descriptor, const Placement& placement, bool read_only, Mapping& mapping) {
   const uint64_t whole = placement.object_bytes + 2 * kPage;
@@ -171,44 +112,18 @@ class Child {
   int serve();
 
  private:
-  Reply load(const std::string& definition);
   Reply lend(const Received& received);
   Reply workspace_bytes();
   Reply scratch(const Received& received);
   void turn(const Request& request);
   void release();
-  WhetCall call_for(uint32_t set, bool with_data, bool preparing);
+  WhetCall call_for(uint32_t set, CallFrame::Use use);
 
   const char* artifact_;
   const WhetEntry* entry_ = nullptr;
   void* state_ = nullptr;
-  std::vector<WhetTensor> tensors_;
-  std::vector<WhetScalar> scalars_;
-  char message_[kMaxMessage] = {};
+  CallFrame frame_;
 };
-
-Reply Child::load(const std::string& definition) {
-  void* library = dlopen(artifact_, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return failed(Code::load_failed, dlerror());
-  auto* table_function = reinterpret_cast<const WhetSolution* (*)()>(dlsym(library, "whet_solution_v1"));
-  if (!table_function) return failed(Code::entry_missing, "the shared library does not export whet_solution_v1");
-  const WhetSolution* table = table_function();
-  if (!table || table->abi_version != WHET_ABI_VERSION || !table->entries || table->num_entries > 4096)
-    return failed(Code::abi_mismatch, "whet_solution_v1() returned no table of ABI version " + std::to_string(WHET_ABI_VERSION));
-  std::string found;
-  for (uint32_t i = 0; i < table->num_entries; ++i) {
-    const WhetEntry& entry = table->entries[i];
-    if (!entry.definition || !entry.run) return failed(Code::abi_mismatch, "an entry of the table has no definition or no run function");
-    if (definition == entry.definition) entry_ = &entry;
-    found += (i ? ", " : "") + std::string(entry.definition);
-  }
-  if (!entry_) return failed(Code::definition_missing, "the table has entries for " + (found.empty() ? "nothing" : found) + ", none for " + definition);
-  Reply reply;
-  if (auto* notes = reinterpret_cast<const char* (*)()>(dlsym(library, "whet_solution_notes"))) {
-    if (const char* text = notes()) std::snprintf(reply.notes, sizeof reply.notes, "%s", text);
-  }
-  return reply;
-}
 
 Reply Child::lend(const Received& received) {
   release();
@@ -223,58 +138,28 @@ Reply Child::lend(const Received& received) {
   for (int i = 0; i < layout.num_outputs; ++i)
     if (!map_object(received.descriptors.at(next++), layout.placement[0][layout.num_inputs + i], false, lent.outputs[i]))
       return failed(Code::machine_failed, "an output buffer could not be mapped");
-  tensors_.resize(static_cast<size_t>(layout.num_inputs + layout.num_outputs));
-  scalars_.resize(static_cast<size_t>(layout.num_scalars));
+  frame_.lay_out(layout);
   lent.present = true;
   return {};
 }
 
-WhetCall Child::call_for(uint32_t set, bool with_data, bool preparing) {
-  Layout& layout = lent.layout;
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    WireTensor& wire = layout.tensors[i];
-    WhetTensor& tensor = tensors_[i];
-    const bool is_input = static_cast<int>(i) < layout.num_inputs;
-    const Mapping& mapping = is_input ? lent.inputs[set][i] : lent.outputs[i - static_cast<size_t>(layout.num_inputs)];
-    const bool has_data = with_data && (!preparing || (is_input && wire.prepared));
-    tensor = {};
-    tensor.data = has_data ? mapping.data() : nullptr;
-    tensor.device.type = WHET_DEVICE_CPU;
-    tensor.ndim = wire.ndim;
-    tensor.dtype = {wire.dtype_code, wire.dtype_bits, 1};
-    tensor.shape = wire.shape;
-  }
-  for (size_t i = 0; i < scalars_.size(); ++i) scalars_[i] = {layout.scalars[i].kind, 0, layout.scalars[i].i, layout.scalars[i].f};
-  WhetCall call = {};
-  call.struct_bytes = sizeof call;
-  call.num_tensors = layout.num_inputs + layout.num_outputs;
-  call.num_inputs = layout.num_inputs;
-  call.num_axes = layout.num_axes;
-  call.num_scalars = layout.num_scalars;
-  call.num_threads = layout.num_threads;
-  call.tensors = tensors_.data();
-  call.axes = reinterpret_cast<const whet_int64*>(layout.axes);
-  call.scalars = scalars_.data();
-  if (lent.workspace.reserved) {
-    call.workspace = lent.workspace.data();
-    call.workspace_bytes = lent.workspace.placement.bytes;
-  }
-  message_[0] = 0;
-  call.message = message_;
-  call.message_bytes = sizeof message_;
-  return call;
+WhetCall Child::call_for(uint32_t set, CallFrame::Use use) {
+  std::vector<void*> data;
+  for (int i = 0; i < lent.layout.num_inputs; ++i) data.push_back(lent.inputs[set][i].data());
+  for (int i = 0; i < lent.layout.num_outputs; ++i) data.push_back(lent.outputs[i].data());
+  const bool scratch = lent.workspace.reserved != nullptr;
+  return frame_.call(use, data, scratch ? lent.workspace.data() : nullptr, scratch ? lent.workspace.placement.bytes : 0, nullptr);
 }
 
 Reply Child::workspace_bytes() {
   Reply reply;
   if (!lent.present || !entry_->workspace_bytes) return reply;
-  const WhetCall call = call_for(0, false, false);
+  const WhetCall call = call_for(0, CallFrame::Use::workspace_bytes);
   whet_uint64 bytes = 0;
   reply.solution_code = entry_->workspace_bytes(&call, &bytes);
   reply.value = bytes;
   if (reply.solution_code != 0) reply.code = static_cast<int>(Code::returned_error);
-  message_[sizeof message_ - 1] = 0;
-  std::snprintf(reply.message, sizeof reply.message, "%s", message_);
+  std::snprintf(reply.message, sizeof reply.message, "%s", frame_.message());
   return reply;
 }
 
@@ -284,10 +169,6 @@ Reply Child::scratch(const Received& received) {
   std::memcpy(&placement, received.payload.data(), sizeof placement);
   if (!map_object(received.descriptors[0], placement, false, lent.workspace)) return failed(Code::machine_failed, "the workspace could not be mapped");
   return {};
-}
-
-void futex_wake(std::atomic<uint32_t>& word) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 uint64_t sample_of_outputs(uint64_t salt) {
@@ -302,33 +183,15 @@ void Child::turn(const Request& request) {
     entry_->destroy(state_);
     state_ = nullptr;
   }
-  const WhetCall call = call_for(request.set, true, preparing);
-  bell->armed.store(request.sequence, std::memory_order_release);
-  futex_wake(bell->armed);
-  // Ready at once when the word comes, and yet out of the way of the worker, who may need this core to say it.
-  for (uint32_t looks = 1; bell->go.load(std::memory_order_acquire) != request.sequence; ++looks) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-    if (looks % 64 == 0) sched_yield();
-  }
-  // The worker needs a moment to get off the core on which it said so; until then the scheduler would put a thread that we wake behind us.
-  const uint64_t start = bell->start_ns.load(std::memory_order_relaxed);
-  timespec now;
-  do {
-    clock_gettime(CLOCK_MONOTONIC, &now);
-  } while (static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec) < start);
+  const WhetCall call = call_for(request.set, preparing ? CallFrame::Use::prepare : CallFrame::Use::run);
+  await_go(*bell, request.sequence);
   int32_t code = 0;
   if (request.op == Op::run) code = entry_->run(&call, state_);
   if (preparing && entry_->prepare) code = entry_->prepare(&call, &state_);
   if (request.op == Op::run) bell->sample = sample_of_outputs(request.salt);
   bell->code = code;
-  if (code != 0) {
-    message_[sizeof message_ - 1] = 0;
-    std::memcpy(bell->message, message_, sizeof message_);
-  }
-  bell->done.store(request.sequence, std::memory_order_release);
-  futex_wake(bell->done);
+  if (code != 0) std::snprintf(bell->message, sizeof bell->message, "%s", frame_.message());
+  say_done(*bell, request.sequence);
 }
 
 void Child::release() {
@@ -346,10 +209,11 @@ int Child::serve() {
   while (receive(received)) {
     Reply reply;
     switch (received.request.op) {
-      case Op::load: reply = load(received.payload); break;
+      case Op::load: reply = load_solution(artifact_, received.payload, entry_); break;
       case Op::lend: reply = lend(received); break;
       case Op::workspace: reply = workspace_bytes(); break;
       case Op::scratch: reply = scratch(received); break;
+      case Op::lend_set: reply = failed(Code::machine_failed, "more sets are lent to CUDA Solutions only"); break;
       case Op::release: release(); break;
       case Op::touch:
       case Op::prepare:
@@ -361,22 +225,12 @@ int Child::serve() {
   return 0;
 }
 
-// The first message carries the shared page.
-bool attach_bell() {
-  Received received;
-  if (!receive(received) || received.descriptors.size() != 1) return false;
-  void* page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, received.descriptors[0], 0);
-  close(received.descriptors[0]);
-  if (page == MAP_FAILED) return false;
-  bell = static_cast<Bell*>(page);
-  return true;
-}
-
 }  // namespace
 
 int run_child(const char* artifact) {
-  if (!attach_bell()) return 3;
-  install_handlers();
+  bell = attach_bell();
+  if (!bell) return 3;
+  install_fault_handler(on_fault);
   // Below the worker, which must get a core at once when it is woken; still above whatever else runs on this machine.
   (void)setpriority(PRIO_PROCESS, 0, -10);
   if (auto status = enter_runner_filter(); !status) {

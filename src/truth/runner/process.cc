@@ -47,7 +47,23 @@ Verdict describe_fault(const Bell& bell, const std::string& during) {
     return {Code::input_written, fmt::format("{}: it wrote to byte {} of {}, an input that is lent read-only", during, bell.fault_offset, buffer), ""};
   if (fault == Fault::out_of_bounds)
     return {Code::out_of_bounds, fmt::format("{}: it touched memory {} bytes outside {}", during, bell.fault_offset, buffer), ""};
+  if (fault == Fault::device) return {Code::crashed, fmt::format("{}: the device stopped it: {}", during, std::string(bell.message, strnlen(bell.message, sizeof bell.message))), ""};
   return {};
+}
+
+// A GPU is a few device files, the driver's library, and what the driver reads of the machine.
+void give_gpu(JailSpec& spec, const RunnerGpu& gpu) {
+  spec.argv[1] = "--cuda-runner";
+  spec.devices = gpu.device_files;
+  for (const std::string& folder : {gpu.driver_folder, std::string("/sys")})
+    if (!folder.empty() && std::filesystem::is_directory(folder)) spec.read_only.push_back({folder, folder});
+  spec.limits.open_files = 4096;  // the driver alone opens dozens
+  std::string& libraries = spec.environment["LD_LIBRARY_PATH"];
+  if (!gpu.driver_folder.empty()) libraries = gpu.driver_folder + (libraries.empty() ? "" : ":" + libraries);
+  spec.environment["CUDA_VISIBLE_DEVICES"] = gpu.uuid;
+  spec.environment["CUDA_CACHE_DISABLE"] = "1";  // there is no home to keep it in
+  // A kernel that is loaded at its first launch would wait behind the blocker.
+  spec.environment.emplace("CUDA_MODULE_LOADING", "EAGER");
 }
 
 }  // namespace
@@ -80,6 +96,7 @@ Expected<std::unique_ptr<Runner>> Runner::start(const RunnerOptions& options) {
   // Far above what is allowed, so that the worker sees and names it before the kernel refuses a thread, which reads as a crash.
   spec.limits.processes = 16 * static_cast<uint64_t>(options.max_tasks);
   spec.limits.file_bytes = uint64_t{64} << 20;
+  if (options.gpu) give_gpu(spec, *options.gpu);
   auto jailed = Jailed::start(spec);
   close(ends[1]);  // else a dead runner would never read as end of file
   if (!jailed) {
@@ -105,7 +122,7 @@ const std::vector<Wall>& Runner::walls() const { return jailed_->walls(); }
 std::string Runner::stderr_tail() const { return jailed_->output(); }
 
 void Runner::freeze() {
-  if (dead_ || frozen_) return;
+  if (dead_ || frozen_ || !options_.freezes) return;
   (void)jailed_->freeze();  // a process that is gone is noticed at the next message
   frozen_ = true;
 }
@@ -127,7 +144,7 @@ void Runner::place(int task, size_t first_core, size_t cores) {
 // they like (a library's own pool that nobody uses, say). What is started within a call goes where it likes. Left to the scheduler, a frozen process
 // wakes with two threads on one core as often as not, and a call then takes 2 ms longer.
 void Runner::place_threads() {
-  if (options_.cores.size() < 2) return;
+  if (options_.cores.size() < 2 || options_.gpu) return;
   place(jailed_->pid(), 0, 1);  // until the call begins
   const std::string folder = fmt::format("/proc/{}/task", jailed_->pid());
   struct stat facts;
@@ -151,13 +168,14 @@ void Runner::place_threads() {
     i + 1 < options_.cores.size() ? place(others[i].second, i + 1, 1) : place(others[i].second, 0, options_.cores.size());
 }
 
-bool Runner::send(Op op, uint32_t set, const void* payload, size_t bytes, const std::vector<int>& descriptors) {
+bool Runner::send(Op op, uint32_t set, const void* payload, size_t bytes, const std::vector<int>& descriptors, const runner::Kind& kind) {
   Request request;
   request.op = op;
   request.set = set;
   request.sequence = sequence_;
   request.payload_bytes = static_cast<uint32_t>(bytes);
   request.salt = salt_;
+  request.kind = kind;
   iovec pieces[2] = {{&request, sizeof request}, {const_cast<void*>(payload), bytes}};
   msghdr message = {};
   message.msg_iov = pieces;
@@ -200,6 +218,7 @@ Verdict Runner::died(const std::string& during) {
   if (exit.process_limit_hit) return {Code::tasks_exceeded, during + ": " + exit.sentence, stderr_tail()};
   if (!exit.forbidden_syscall.empty())
     return {Code::escaped, fmt::format("{}: it made the system call {}, which a Solution may not make", during, exit.forbidden_syscall), stderr_tail()};
+  device_error_ = bell_->device_error;
   if (Verdict verdict = describe_fault(*bell_, during); verdict.code != Code::not_run) {
     verdict.evidence = stderr_tail();
     return verdict;
@@ -212,7 +231,7 @@ Verdict Runner::died(const std::string& during) {
 
 Verdict Runner::ask(Op op, const void* payload, size_t bytes, const std::vector<int>& descriptors, milliseconds limit, Reply* reply_out) {
   if (dead_) return {Code::machine_failed, "the runner is no longer alive", ""};
-  static constexpr const char* kNames[] = {"loading", "lending buffers", "workspace_bytes", "lending the workspace", "prepare", "run", "destroy", "starting"};
+  static constexpr const char* kNames[] = {"loading", "lending buffers", "workspace_bytes", "lending the workspace", "prepare", "run", "destroy", "starting", "lending buffers"};
   during_ = kNames[static_cast<size_t>(op)];
   thaw();
   if (!send(op, 0, payload, bytes, descriptors)) return died(during_);
@@ -246,7 +265,15 @@ Verdict Runner::lend(const runner::Layout& layout, const std::vector<std::vector
   for (const auto& set : input_sets)
     for (const Buffer* buffer : set) descriptors.push_back(buffer->descriptor());
   for (const Buffer* buffer : outputs) descriptors.push_back(buffer->descriptor());
+  return lend(layout, descriptors);
+}
+
+Verdict Runner::lend(const runner::Layout& layout, const std::vector<int>& descriptors) {
   return ask(Op::lend, &layout, sizeof layout, descriptors, kControlLimit);
+}
+
+Verdict Runner::lend_set(const runner::LentSet& set, const std::vector<int>& descriptors) {
+  return ask(Op::lend_set, &set, sizeof set, descriptors, kControlLimit);
 }
 
 Verdict Runner::workspace_bytes(uint64_t& bytes) {
@@ -256,8 +283,10 @@ Verdict Runner::workspace_bytes(uint64_t& bytes) {
   return verdict;
 }
 
-Verdict Runner::lend_workspace(Buffer& workspace) {
-  return ask(Op::scratch, &workspace.placement(), sizeof workspace.placement(), {workspace.descriptor()}, kControlLimit);
+Verdict Runner::lend_workspace(Buffer& workspace) { return lend_workspace(workspace.placement(), workspace.descriptor()); }
+
+Verdict Runner::lend_workspace(const runner::Placement& placement, int descriptor) {
+  return ask(Op::scratch, &placement, sizeof placement, {descriptor}, kControlLimit);
 }
 
 Verdict Runner::release() { return ask(Op::release, nullptr, 0, {}, kControlLimit); }
@@ -279,16 +308,26 @@ Verdict Runner::await_word(const std::atomic<uint32_t>& word, milliseconds limit
   return {Code::correct, "", ""};
 }
 
-Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::function<void()>& before, Turn& result) {
+void Runner::take_report(Turn& result) {
+  result.device_ns = bell_->device_ns;
+  result.host_ns = bell_->host_ns;
+  result.end_to_end_ns = bell_->end_to_end_ns;
+  result.clock_mhz = bell_->clock_mhz;
+  result.blocked = bell_->blocked != 0;
+  result.persisting_bytes = bell_->persisting_bytes;
+  if (bell_->not_captured) result.not_captured = std::string(bell_->message, strnlen(bell_->message, sizeof bell_->message));
+}
+
+Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::function<void()>& before, Turn& result, const runner::Kind& kind) {
   if (dead_) return {Code::machine_failed, "the runner is no longer alive", ""};
   during_ = op == Op::prepare ? "prepare" : op == Op::run ? "run" : "an empty turn";
   ++sequence_;
   salt_ = salt_ * 6364136223846793005u + 1442695040888963407u;
   place_threads();
   thaw();
-  if (!send(op, set, nullptr, 0, {})) return died(during_);
+  if (!send(op, set, nullptr, 0, {}, kind)) return died(during_);
   if (const Verdict armed = await_word(bell_->armed, kControlLimit); !armed.correct()) return armed;
-  place(jailed_->pid(), 0, options_.cores.size());
+  if (!options_.gpu) place(jailed_->pid(), 0, options_.cores.size());
   if (before) before();
   const auto begin = Clock::now() + kOffTheCore;
   bell_->start_ns.store(static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(begin.time_since_epoch()).count()), std::memory_order_relaxed);
@@ -300,6 +339,7 @@ Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::functio
   result.salt = salt_;
   result.sample = bell_->sample;
   result.ns = std::chrono::duration<double, std::nano>(end - begin).count();
+  if (options_.gpu) take_report(result);
   if (bell_->code != 0) {
     bell_->message[sizeof bell_->message - 1] = 0;
     return {Code::returned_error, fmt::format("{} returned the code {}: {}", during_, bell_->code, bell_->message), stderr_tail()};

@@ -12,6 +12,7 @@ namespace whet::runner {
 constexpr int kSocket = 3;    // descriptor of the control socket (SOCK_SEQPACKET) inside the jail
 constexpr int kMaxTensors = 64;
 constexpr int kMaxSets = 3;   // sets of input buffers, so that an address recurs only every third draw
+constexpr int kMaxLentSets = 256;  // with those that lend_set adds: each has inputs and outputs of its own
 constexpr int kMaxMessage = 1024;
 constexpr int kMaxNotes = 512;
 
@@ -24,6 +25,22 @@ enum class Op : uint32_t {
   run,        // turn; payload: set
   release,    // destroy the state, unmap everything lent
   touch,      // nothing but an answer; as a first message it carries the shared page; as a turn it runs no Solution
+  lend_set,   // CUDA: payload: LentSet; descriptors: its inputs, its outputs
+};
+
+// What a CUDA runner does before a run, and how it runs. A CPU runner ignores both: there the worker sees to the caches.
+enum class CacheState : uint8_t { as_they_are, flushed, resident };
+enum class Mode : uint8_t {
+  device,      // behind a blocker, between two events: device_ns and host_ns
+  end_to_end,  // from before the call until the stream is idle, by the runner's clock: end_to_end_ns
+  graph,       // as `device`, of a graph into which run() was captured once per plan and set
+  burst,       // `count` runs one after the other, on the sets from `set` on, then a wait; the worker's clock times it
+};
+struct Kind {
+  CacheState caches = CacheState::as_they_are;
+  Mode mode = Mode::device;
+  uint16_t count = 1;
+  uint32_t reserved = 0;
 };
 
 // Where a tensor lies in its memory object.
@@ -53,9 +70,16 @@ struct Layout {
   WireScalar scalars[kMaxTensors] = {};
   WireTensor tensors[kMaxTensors] = {};
   Placement placement[kMaxSets][kMaxTensors] = {};  // inputs per set; outputs in set 0
+  int32_t device = 1;          // WHET_DEVICE_CPU or WHET_DEVICE_CUDA
+  int32_t reserved = 0;
 };
 
-enum class Fault : uint32_t { none, input_written, out_of_bounds, bad_address };
+struct LentSet {
+  int32_t set = 0, reserved = 0;  // from num_sets on
+  Placement placement[kMaxTensors] = {};
+};
+
+enum class Fault : uint32_t { none, input_written, out_of_bounds, bad_address, device };
 
 struct Request {
   Op op = Op::load;
@@ -63,6 +87,7 @@ struct Request {
   uint32_t sequence = 0;
   uint32_t payload_bytes = 0;  // follows
   uint64_t salt = 0;           // run: of the sample
+  Kind kind;                   // run
 };
 
 struct Reply {
@@ -87,6 +112,12 @@ struct Bell {
   uint64_t fault_offset;       // bytes from the start of the buffer (out of bounds: from its end or start, see `fault_tensor`)
   int32_t fault_tensor;        // index in Definition order, -1 workspace, -2 none
   char message[kMaxMessage];
+  // CUDA. Like all that a runner says, believed only as far as the worker's own clock bears it out.
+  double device_ns, host_ns, end_to_end_ns, clock_mhz;  // negative: not measured
+  uint64_t persisting_bytes;   // carve-out for persisting lines that was found after the run, and taken away
+  uint32_t blocked;            // the blocker gave up: the Solution waited for its own work within run()
+  uint32_t not_captured;       // graph: it could not be captured, nothing was run, `message` says why
+  int32_t device_error;        // CUresult that ended the process
 };
 static_assert(sizeof(Bell) <= 4096);
 

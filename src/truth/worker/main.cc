@@ -15,6 +15,7 @@
 #include "base/embedded.h"
 #include "truth/machine/cpu.h"
 #include "truth/runner/child.h"
+#include "truth/runner/cuda_child.h"
 #include "truth/worker/service.h"
 
 namespace {
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (flag == "--runner" && i + 1 < argc) return whet::runner::run_child(argv[i + 1]);
+    if (flag == "--cuda-runner" && i + 1 < argc) return whet::runner::run_cuda_child(argv[i + 1]);
     if (flag == "--help") return std::fputs(kHelp, stdout), 0;
     if (flag == "--version") return std::puts(kVersion), 0;
     if (flag == "--cache" && i + 1 < argc) {

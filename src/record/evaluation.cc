@@ -155,9 +155,11 @@ HiddenResult hidden_from(const Json& json, const ExactReader& parent, std::size_
 }
 
 Json facts_json(const SolutionFacts& facts) {
-  return {{"name", facts.name},         {"role", facts.role},   {"hash", facts.hash},
-          {"artifact", facts.artifact}, {"notes", facts.notes}, {"commands", facts.commands},
-          {"build_seconds", json_double(facts.build_seconds)}};
+  Json json = {{"name", facts.name},         {"role", facts.role},   {"hash", facts.hash},
+               {"artifact", facts.artifact}, {"notes", facts.notes}, {"commands", facts.commands},
+               {"build_seconds", json_double(facts.build_seconds)}};
+  if (!facts.device.empty()) json["device_code"] = to_json(facts.device);
+  return json;
 }
 
 SolutionFacts facts_from(const Json& json, const ExactReader& parent, std::size_t index) {
@@ -170,6 +172,10 @@ SolutionFacts facts_from(const Json& json, const ExactReader& parent, std::size_
   facts.notes = in.string("notes");
   facts.commands = in.strings("commands");
   facts.build_seconds = in.number("build_seconds");
+  if (const Json* value = in.optional_member("device_code")) {
+    ExactReader device(*value, in, "device_code");
+    facts.device = read_device_code(device);
+  }
   in.finish();
   return facts;
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "record/kernel_facts.h"
 #include "record/scoreboard.h"
 #include "record/verdict.h"
 
@@ -75,6 +76,7 @@ struct SolutionFacts {
   std::string notes;            // what the Solution says of itself: library version, chosen kernel
   std::vector<std::string> commands;  // compile and link commands
   double build_seconds = 0;
+  DeviceCode device = {};       // "device_code", of CUDA Solutions; in JSON absent where there is none, and in what was written before there could be
   bool operator==(const SolutionFacts&) const = default;
 };
 

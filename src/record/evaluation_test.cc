@@ -74,10 +74,17 @@ class Generator {
     }
     return board;
   }
+  DeviceCode device_code() {
+    DeviceCode code;
+    for (int i = below(3); i > 0; --i)
+      code.kernels.push_back({text(), text(), text(), below(255), below(16), int64_t{1} << below(40), below(99), below(99), below(99), below(99), {text(), text()}});
+    if (chance()) code.advisories = {text()};
+    return code;
+  }
   Evaluation evaluation() {
     Evaluation evaluation{"e" + text(), text(), text(), text(), text(), text(), text(), text(), text(), verdict(), {}, {}, {}, number(), scoreboard(),
                           {number(), number(), number(), number(), number(), number()}, text(), {}};
-    for (int i = below(4); i > 0; --i) evaluation.solutions.push_back({text(), text(), text(), text(), text(), {text(), text()}, number()});
+    for (int i = below(4); i > 0; --i) evaluation.solutions.push_back({text(), text(), text(), text(), text(), {text(), text()}, number(), device_code()});
     for (int i = below(5); i > 0; --i) evaluation.workloads.push_back(workload());
     for (int i = below(3); i > 0; --i) evaluation.hidden.push_back({text(), verdict(), {number(), number(), number(), number(), below(20)}});
     for (int i = below(3); i > 0; --i) evaluation.remarks.push_back(text());
@@ -119,6 +126,20 @@ TEST(Evaluation, NaNAndInfinitySurvive) {
     ASSERT_TRUE(read) << "seed " << seed << ": " << read.error().what;
     EXPECT_EQ(to_json(*read).dump(), text) << "seed " << seed;
   }
+}
+
+// What was written before Solutions could have device code has no such key, and what has none is written as it was then.
+TEST(Evaluation, WithoutDeviceCodeIsAsItAlwaysWas) {
+  Evaluation evaluation = Generator(3).evaluation();
+  evaluation.solutions = {{"a", "candidate", "h", "", "", {}, 1, {}}};
+  const Json json = to_json(evaluation);
+  EXPECT_FALSE(json["solutions"][0].contains("device_code"));
+  EXPECT_EQ(evaluation_from_json(json, "old").value(), evaluation);
+  evaluation.solutions[0].device.kernels = {{"f(int*)", "_Z1fPi", "sm_90a", 32, 1, 4, 8, 16, 1024, 0, {"C7510: x"}}};
+  Json with = to_json(evaluation);
+  EXPECT_EQ(with["solutions"][0]["device_code"]["kernels"][0]["spill_load_bytes"], 8);
+  with["solutions"][0]["device_code"]["kernels"][0].erase("arch");
+  EXPECT_EQ(evaluation_from_json(with, "bad").error().what, "bad: solutions[0].device_code.kernels[0].arch: missing");
 }
 
 Evaluation small() {

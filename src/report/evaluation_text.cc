@@ -130,6 +130,32 @@ std::string remarks_text(const Evaluation& evaluation, const ReportStyle& style)
   return text.empty() ? "" : tinted("Remarks", Tint::strong, style) + "\n" + text;
 }
 
+// "C7510: Potential ...": C7510. Advice without a number goes by its first words.
+std::string advice_name(const std::string& advice) {
+  const std::size_t colon = advice.find(": ");
+  return advice.starts_with('C') && colon != std::string::npos && colon < 8 ? advice.substr(0, colon) : shortened(advice, 24);
+}
+
+// "C7510, C7519 x6"
+std::string advice_cell(const std::vector<std::string>& advisories) {
+  std::vector<std::pair<std::string, int>> counted;
+  for (const std::string& advice : advisories) {
+    const std::string name = advice_name(advice);
+    const auto known = std::find_if(counted.begin(), counted.end(), [&](const auto& entry) { return entry.first == name; });
+    if (known == counted.end()) counted.emplace_back(name, 1);
+    else ++known->second;
+  }
+  std::string cell;
+  for (const auto& [name, count] : counted) cell += (cell.empty() ? "" : ", ") + name + (count > 1 ? fmt::format(" x{}", count) : "");
+  return cell;
+}
+
+// One text of each name: six lines of C7519 say no more than one.
+void add_advice(const std::vector<std::string>& advisories, std::vector<std::string>& texts) {
+  for (const std::string& advice : advisories)
+    if (std::none_of(texts.begin(), texts.end(), [&](const std::string& text) { return advice_name(text) == advice_name(advice); })) texts.push_back(advice);
+}
+
 std::string string_at(const Json& json, std::initializer_list<const char*> path) {
   const Json* at = &json;
   for (const char* key : path) {
@@ -249,6 +275,28 @@ std::string worst_text(const Evaluation& evaluation, const ReportStyle& style) {
   return text.empty() ? "" : tinted(rows.size() > 3 ? "The worst three" : "The worst", Tint::strong, style) + "\n" + text;
 }
 
+std::string kernels_text(const Evaluation& evaluation, const ReportStyle& style) {
+  const auto candidate = std::find_if(evaluation.solutions.begin(), evaluation.solutions.end(), [](const SolutionFacts& facts) { return facts.role == "candidate"; });
+  if (candidate == evaluation.solutions.end() || candidate->device.empty()) return "";
+  Table table(2);
+  table.column("kernel", Table::Align::left, true);
+  table.column("for", Table::Align::left);
+  for (const char* title : {"registers", "spilled B", "stack B", "shared B"}) table.column(title, Table::Align::right);
+  table.column("advice", Table::Align::left, true);
+  std::vector<std::string> texts;
+  for (const KernelFacts& kernel : candidate->device.kernels) {
+    const bool spills = kernel.spill_store_bytes + kernel.spill_load_bytes > 0;
+    table.row({kernel.name, kernel.arch, std::to_string(kernel.registers), spills ? fmt::format("{}/{}", kernel.spill_store_bytes, kernel.spill_load_bytes) : "0",
+               std::to_string(kernel.stack_bytes), std::to_string(kernel.shared_bytes), advice_cell(kernel.advisories)},
+              {Tint::none, Tint::faint, Tint::none, spills ? Tint::bad : Tint::none, Tint::none, Tint::none, Tint::bad});
+    add_advice(kernel.advisories, texts);
+  }
+  add_advice(candidate->device.advisories, texts);
+  std::string text = tinted("Kernels", Tint::strong, style) + "\n" + (table.empty() ? "" : table.text(style));
+  for (const std::string& advice : texts) text += wrapped("  - " + advice, width_of(style), 4);
+  return text;
+}
+
 std::string seconds_text(const TimeSpent& seconds, const ReportStyle& style) {
   const auto share = [&](double part) { return seconds.total > 0 ? fmt::format("{:.0f} %", 100 * part / seconds.total) : "-"; };
   const auto number = [](double value) { return fmt::format("{:.1f}", value); };
@@ -289,6 +337,7 @@ std::string evaluation_text(const Evaluation& evaluation, const ReportStyle& sty
   block(verdicts_text(evaluation, style));
   block(scoreboard_text(evaluation.scoreboard, style));
   block(worst_text(evaluation, style));
+  block(kernels_text(evaluation, style));
   std::string foot = seconds_text(evaluation.seconds, style) + "\n";
   if (evaluation.noise_floor > 0)
     foot += fmt::format("Noise    {:.2f} %: two processes of one program differ by that much here\n", 100 * std::expm1(evaluation.noise_floor));

@@ -8,7 +8,7 @@
 
 namespace whet {
 
-// The whole of a judgement for a terminal: heading, table of workloads, Verdicts, Scoreboard, the worst three with why, where the seconds went, the noise
+// The whole of a judgement for a terminal: heading, table of workloads, Verdicts, Scoreboard, the worst three with why, the candidate's kernels, where the seconds went, the noise
 // floor, the machine, remarks. The parts are the functions below; each ends with a line feed, or is empty where there is nothing to say.
 std::string evaluation_text(const Evaluation& evaluation, const ReportStyle& style);
 
@@ -20,6 +20,8 @@ std::string columns_text(const Evaluation& evaluation, const ReportStyle& style)
 std::string verdicts_text(const Evaluation& evaluation, const ReportStyle& style);
 std::string scoreboard_text(const Scoreboard& scoreboard, const ReportStyle& style);
 std::string worst_text(const Evaluation& evaluation, const ReportStyle& style);
+// What the device compiler said of the candidate's kernels; advice by its number ("C7510"), with one text of each number in full below the table.
+std::string kernels_text(const Evaluation& evaluation, const ReportStyle& style);
 // In seconds and as shares of the total; admission is part of the others.
 std::string seconds_text(const TimeSpent& seconds, const ReportStyle& style);
 // One line about the machine out of Evaluation.environment.

@@ -57,6 +57,25 @@ Evaluation fixed() {
   return evaluation;
 }
 
+TEST(Report, KernelsStandInATableWithTheirAdvice) {
+  Evaluation evaluation = fixed();
+  EXPECT_EQ(kernels_text(evaluation, {}), "") << "a CPU Solution";
+  const std::string serialized = "C7510: Potential Performance Loss: wgmma.mma_async instructions are serialized";
+  evaluation.solutions[0].device.kernels = {
+      {"attend<128>(Params)", "_Z1a", "sm_90a", 168, 16, 2048, 2760, 1288, 1024, 0, {"C7519: warpgroup.arrive in line 1", "C7519: warpgroup.arrive in line 2", serialized}},
+      {"combine(Params)", "_Z1c", "sm_90a", 32, 1, 0, 0, 0, 0, 0, {}}};
+  evaluation.solutions[0].device.advisories = {serialized + " elsewhere", "Unknown advice"};
+  EXPECT_EQ(kernels_text(evaluation, {.width = 120}),
+            "Kernels\n"
+            "  kernel               for     registers  spilled B  stack B  shared B  advice\n"
+            "  attend<128>(Params)  sm_90a        168  2048/2760     1288      1024  C7519 x2, C7510\n"
+            "  combine(Params)      sm_90a         32          0        0         0\n"
+            "  - C7519: warpgroup.arrive in line 1\n"
+            "  - C7510: Potential Performance Loss: wgmma.mma_async instructions are serialized\n"
+            "  - Unknown advice\n");
+  EXPECT_THAT(evaluation_text(evaluation, {.width = 120}), HasSubstr("\nKernels\n"));
+}
+
 TEST(Report, TheWholeEvaluation) {
   EXPECT_EQ(evaluation_text(fixed(), {}),
             R"(mine on attention-cpu (full): wrong   e0123456789abcdef  2025-03-04 05:06

@@ -19,7 +19,7 @@ bool is_of(const Trial& trial, const std::string& baseline) { return trial.role 
 }  // namespace
 
 Json result_of(const Evaluation& evaluation, const std::string& ledger) {
-  return Json{{"scoreboard", to_json(evaluation.scoreboard)},
+  Json json{{"scoreboard", to_json(evaluation.scoreboard)},
               {"task", evaluation.task},
               {"task_hash", evaluation.task_hash},
               {"solution", evaluation.solution},
@@ -34,6 +34,9 @@ Json result_of(const Evaluation& evaluation, const std::string& ledger) {
               {"worker", evaluation.worker},
               {"remarks", evaluation.remarks},
               {"seconds", to_json(evaluation.seconds)}};
+  for (const SolutionFacts& facts : evaluation.solutions)
+    if (facts.role == "candidate" && !facts.device.empty()) json.update(to_json(facts.device));
+  return json;
 }
 
 Json result_of(const OptimizeResult& result, const Task& task, const std::string& ledger, const std::string& folder) {

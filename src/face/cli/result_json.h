@@ -11,7 +11,7 @@
 namespace whet {
 
 // What --json writes. The top level always has `scoreboard`, `evaluation` (its id in the ledger), `task`, `solution`, `verdict`, `seconds`; ARCHITECTURE.md lists
-// what stands in the scoreboard.
+// what stands in the scoreboard. A candidate with device code has `kernels` and `advisories` too: what its compiler said, as in the ledger.
 Json result_of(const Evaluation& evaluation, const std::string& ledger);
 
 // The same for a run's end. The scoreboard is the champion's against the task's own baselines; `start` is its own key: {geomean: {value, low, high}}, champion

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
@@ -11,9 +12,12 @@
 #include "base/hash.h"
 #include "base/json_impl.h"
 #include "base/process.h"
+#include "record/exact_reader.h"
 #include "truth/build/cache.h"
 #include "truth/build/flags.h"
+#include "truth/build/nvcc_flags.h"
 #include "truth/build/object_cache.h"
+#include "truth/build/ptxas.h"
 #include "truth/build/tool.h"
 
 namespace whet {
@@ -24,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr size_t kMaxLog = size_t{64} << 10;
+constexpr size_t kMaxNvccLog = size_t{4} << 20;  // names of kernels have thousands of letters, and ptxas writes four lines of each
 constexpr const char* kAbiName = "../abi/whet/candidate.h";
 constexpr const char* kWorkPrefix = "whet-build-work";
 
@@ -31,7 +36,8 @@ bool has_suffix(const std::string& path, std::initializer_list<const char*> suff
   return std::ranges::any_of(suffixes, [&](const char* suffix) { return path.ends_with(suffix); });
 }
 bool is_c(const std::string& path) { return has_suffix(path, {".c"}); }
-bool is_compiled(const std::string& path) { return has_suffix(path, {".c", ".cc", ".cpp", ".cxx"}); }
+bool is_cuda(const std::string& path) { return has_suffix(path, {".cu"}); }
+bool is_compiled(const std::string& path) { return has_suffix(path, {".c", ".cc", ".cpp", ".cxx", ".cu"}); }
 
 bool asks_for_native(const std::vector<std::string>& flags) {
   return std::ranges::any_of(
@@ -70,8 +76,8 @@ std::string as_argument(const std::string& path) {
 // One build, from its input to its outcome.
 class Build {
  public:
-  Build(const BuildOptions& options, const Compiler& compiler, const BuildCache& cache, const BuildInput& input)
-      : options_(options), compiler_(compiler), cache_(cache), input_(input) {}
+  Build(const Builder& builder, const BuildOptions& options, const BuildCache& cache, const BuildInput& input)
+      : builder_(builder), options_(options), compiler_(builder.compiler()), cache_(cache), input_(input) {}
 
   Expected<BuildOutcome> run() {
     const auto begin = Clock::now();
@@ -103,21 +109,30 @@ class Build {
   void refuse(Code code, std::string sentence) { outcome_.verdict = {code, std::move(sentence), ""}; }
 
   void check_sources() {
-    bool has_cuda = false;
     for (const auto& [path, contents] : input_.sources) {
       if (!is_plain_relative_path(path))
         return refuse(Code::compile_failed, fmt::format("\"{}\": expected a plain relative path", path));
       if (is_compiled(path)) compiled_.push_back(path);
-      has_cuda = has_cuda || has_suffix(path, {".cu"});
+      if (!is_cuda(path)) continue;
+      has_cuda_ = true;
+      if (!is_nvcc_file_name(path))
+        return refuse(Code::compile_failed, fmt::format("\"{}\": expected the name of a .cu file to have letters, digits and _ . / + - only", path));
     }
-    if (has_cuda)
-      return refuse(Code::language_unsupported, "this machine's worker builds C and C++; the Solution has .cu files");
     if (compiled_.empty())
-      refuse(Code::compile_failed, "the Solution has no file that can be compiled (.c, .cc, .cpp, .cxx)");
+      return refuse(Code::compile_failed, "the Solution has no file that can be compiled (.c, .cc, .cpp, .cxx, .cu)");
+    if (has_cuda_) find_nvcc_for_it();
+  }
+
+  void find_nvcc_for_it() {
+    nvcc_ = builder_.nvcc();
+    if (!nvcc_.usable()) return refuse(Code::dependency_missing, "the Solution has .cu files; " + nvcc_.missing);
+    outcome_.compiler += "; " + nvcc_.version;
   }
 
   void check_flags() {
-    if (auto why = refused_compile_flag(input_.cflags)) return refuse(Code::flag_refused, *why);
+    const auto refused = has_cuda_ ? refused_cuda_flag : refused_compile_flag;
+    if (auto why = refused(input_.cflags)) return refuse(Code::flag_refused, *why);
+    host_flags_ = has_cuda_ ? host_flags(input_.cflags) : input_.cflags;
     if (auto why = refused_link_flag(input_.ld_flags)) refuse(Code::flag_refused, *why);
   }
 
@@ -138,9 +153,10 @@ class Build {
     for (const auto& [path, contents] : input_.sources) hashes_[path] = sha256_hex(contents);
     hashes_[kAbiName] = sha256_hex(input_.abi_header);
     common_key_ = "compiler " + compiler_.identity + "\nnative " + outcome_.native + "\n";
+    if (has_cuda_) common_key_ += "nvcc " + nvcc_.identity + "\narch " + options_.gpu_arch + "\n";
     // A file that is added could hide a header of the system.
     for (const auto& [path, hash] : hashes_) common_key_ += "file " + path + "\n";
-    std::string all = "artifact-2\n" + common_key_;
+    std::string all = "artifact-3\n" + common_key_;
     for (const auto* flags : {&input_.cflags, &input_.ld_flags, &std::as_const(libraries_)})
       all += "flags " + Json(*flags).dump() + "\n";
     for (const auto& [path, hash] : hashes_) all += path + " " + hash + "\n";
@@ -158,6 +174,10 @@ class Build {
       const auto sha256 = facts->at("sha256").get<std::string>();
       const auto file = cache_.load_file(artifact_key_, sha256);
       if (!file) return false;
+      ExactReader::Failure failure{"build cache", {}};
+      ExactReader device(facts->at("device"), failure);
+      outcome_.device = read_device_code(device);
+      if (failure.error) return false;
       log_.append(facts->at("log").get<std::string>());
       outcome_.commands = facts->at("commands").get<std::vector<std::string>>();
       outcome_.objects = outcome_.objects_from_cache = facts->at("objects").get<int>();
@@ -180,11 +200,35 @@ class Build {
   }
 
   std::vector<std::string> compile_flags(const std::string& path) const {
+    if (is_cuda(path)) return cuda_flags(path);
     std::vector<std::string> flags = {"-O2", "-fPIC", "-fvisibility=hidden", "-pthread", "-I../abi", "-I."};
     flags.insert(flags.begin(), is_c(path) ? "-std=c17" : "-std=c++20");
-    append(flags, flags_for_language(input_.cflags, is_c(path)));
+    if (has_cuda_ && !nvcc_.include_folder.empty()) append(flags, {"-isystem", nvcc_.include_folder});
+    append(flags, flags_for_language(host_flags_, is_c(path)));
     // The same source gives the same object wherever it is compiled.
     flags.push_back("-frandom-seed=" + hashes_.at(path).substr(0, 16));
+    return flags;
+  }
+
+  // nvcc says a word about each default that is given a second time, so what the Solution asks for takes its place.
+  std::vector<std::string> cuda_flags(const std::string& path) const {
+    const std::vector<std::string> own = nvcc_flags(input_.cflags);
+    const auto unless = [&](std::initializer_list<const char*> starts, const std::string& flag) {
+      const auto is_such = [&](const std::string& word) {
+        return std::ranges::any_of(starts, [&](const char* start) { return word.starts_with(start); });
+      };
+      return std::ranges::any_of(own, is_such) ? std::vector<std::string>{} : std::vector<std::string>{flag};
+    };
+    std::vector<std::string> flags = {"-ccbin=" + compiler_.cxx};
+    append(flags, unless({"-std="}, "-std=c++20"));
+    append(flags, unless({"-O"}, "-O3"));
+    append(flags, unless({"-gencode=", "-arch="}, gencode_of(options_.gpu_arch)));
+    append(flags, {"-Xptxas=-v", "-lineinfo"});
+    for (const char* flag : {"-fPIC", "-fvisibility=hidden", "-pthread"}) flags.push_back(std::string("-Xcompiler=") + flag);
+    append(flags, {"-I../abi", "-I."});
+    for (const std::string& flag : own)
+      if (flag != "-Xptxas=-v" && flag != "-lineinfo" && flag != "--generate-line-info") flags.push_back(flag);
+    flags.push_back("-Xcompiler=-frandom-seed=" + hashes_.at(path).substr(0, 16));
     return flags;
   }
 
@@ -224,18 +268,34 @@ class Build {
     return {};
   }
 
+  ToolCall call_of(const std::string& program, const fs::path& out, const std::string& subject) const {
+    return {.argv = {program},
+            .work = work_.path(),
+            .folder = work_.path() / "src",
+            .out = out,
+            .subject = subject,
+            .also_read = nvcc_.folders};
+  }
+
+  ToolCall compile_call(const std::string& path, const fs::path& out) const {
+    ToolCall call = call_of(is_cuda(path) ? nvcc_.path : is_c(path) ? compiler_.cc : compiler_.cxx, out, path);
+    append(call.argv, compile_flags(path));
+    if (is_cuda(path)) {
+      call.time_limit = options_.nvcc_time_limit;
+      call.max_output = kMaxNvccLog;
+      call.same_place = true;
+    } else {
+      call.argv.push_back("-ffile-prefix-map=" + work_.path().string() + "=.");
+    }
+    const std::string relative = "../" + out.filename().string();
+    append(call.argv, {"-MD", "-MF", relative + "/o.d", "-c", as_argument(path), "-o", relative + "/o.o"});
+    return call;
+  }
+
   Status compile(Unit& unit, size_t i) const {
     const fs::path out = unit_folder(i);
     WHET_OK(make_folders(out));
-    ToolCall call{.argv = {is_c(unit.path) ? compiler_.cc : compiler_.cxx},
-                  .work = work_.path(),
-                  .folder = work_.path() / "src",
-                  .out = out,
-                  .subject = unit.path};
-    append(call.argv, compile_flags(unit.path));
-    const std::string relative = "../" + out.filename().string();
-    append(call.argv, {"-ffile-prefix-map=" + work_.path().string() + "=.", "-MD", "-MF", relative + "/o.d", "-c",
-                       as_argument(unit.path), "-o", relative + "/o.o"});
+    const ToolCall call = compile_call(unit.path, out);
     unit.command = replaced(joined(call.argv), work_.path().string(), "$WORK");
     const std::string key = source_key(unit.path);
     const ObjectCache objects(cache_);
@@ -260,27 +320,34 @@ class Build {
     if (unit.error) return std::unexpected(*std::move(unit.error));
     outcome_.commands.push_back(unit.command);
     outcome_.objects_from_cache += unit.from_cache ? 1 : 0;
-    log_.append(unit.result.log);
+    take_log(unit);
     for (const std::string& path : unit.made.made_from.system) system_headers_.insert(path);
     if (unit.result.code != Code::correct && outcome_.ok()) refuse(unit.result.code, unit.result.sentence);
     return {};
   }
 
+  void take_log(const Unit& unit) {
+    if (!is_cuda(unit.path)) return log_.append(unit.result.log);
+    PtxasReading reading = read_ptxas(unit.result.log);
+    log_.append(reading.rest);
+    std::ranges::move(reading.code.kernels, std::back_inserter(outcome_.device.kernels));
+    append(outcome_.device.advisories, reading.code.advisories);
+  }
+
   Status link() {
     const fs::path out = work_.path() / "link";
     WHET_OK(make_folders(out));
-    ToolCall call{.argv = {compiler_.cxx, "-shared", "-pthread", "-o", "../link/solution.so"},
-                  .work = work_.path(),
-                  .folder = work_.path() / "src",
-                  .out = out,
-                  .subject = "linking"};
-    append(call.argv, flags_for_link(input_.cflags));
+    ToolCall call = call_of(compiler_.cxx, out, "linking");
+    append(call.argv, {"-shared", "-pthread", "-o", "../link/solution.so"});
+    append(call.argv, flags_for_link(host_flags_));
     for (size_t i = 0; i < compiled_.size(); ++i)
       call.argv.push_back("../" + unit_folder(i).filename().string() + "/o.o");
     // Every symbol must be found now: one that is missing would else end the runner at its first call.
     append(call.argv, {"-Wl,-z,now,--no-undefined,--build-id=none"});
     append(call.argv, input_.ld_flags);
     append(call.argv, libraries_);
+    // Static, so that the library loads where there is no driver, and hidden, so that two Solutions' never meet.
+    if (has_cuda_) append(call.argv, {"-L" + nvcc_.runtime_folder, "-lcudart_static", "-lrt", "-ldl", "-Wl,--exclude-libs,libcudart_static.a"});
     outcome_.commands.push_back(replaced(joined(call.argv), work_.path().string(), "$WORK"));
     WHET_TRY(const ToolResult result, run_tool(call, options_));
     log_.append(result.log);
@@ -301,10 +368,12 @@ class Build {
     WHET_TRY(outcome_.artifact, cache_.store_file(artifact_key_, contents));
     const std::vector<std::string> system(system_headers_.begin(), system_headers_.end());
     const Json facts{{"sha256", outcome_.artifact_sha256}, {"log", log_.text()}, {"commands", outcome_.commands},
-                     {"objects", outcome_.objects},        {"system", system},   {"stamp", system_stamp(system)}};
+                     {"objects", outcome_.objects},        {"system", system},   {"stamp", system_stamp(system)},
+                     {"device", to_json(outcome_.device)}};
     return cache_.store(artifact_key_, facts.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
 
+  const Builder& builder_;
   const BuildOptions& options_;
   const Compiler& compiler_;
   const BuildCache& cache_;
@@ -314,6 +383,9 @@ class Build {
   BoundedText log_{kMaxLog};
   TemporaryDirectory work_;
   std::vector<std::string> compiled_;   // paths, sorted
+  bool has_cuda_ = false;
+  Nvcc nvcc_;                             // of a Solution with .cu files
+  std::vector<std::string> host_flags_;  // of cflags, what g++ takes
   std::vector<std::string> libraries_;  // link options of the dependencies
   std::string libraries_stamp_;
   std::map<std::string, std::string> hashes_;  // of each file, as a depfile names it
@@ -327,6 +399,8 @@ struct Builder::State {
   BuildOptions options;
   Compiler compiler;
   BuildCache cache;
+  mutable std::once_flag asked_for_nvcc;
+  mutable Nvcc nvcc;
 };
 
 Builder::Builder(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -337,6 +411,8 @@ Builder::~Builder() = default;
 Expected<Builder> Builder::make(BuildOptions options) {
   auto state = std::make_unique<State>();
   state->options = std::move(options);
+  if (gencode_of(state->options.gpu_arch).empty())
+    return bad_input("\"{}\" is no GPU architecture; expected digits and a or f, such as 90a", state->options.gpu_arch);
   WHET_TRY(state->compiler, find_compiler(state->options.cxx, state->options.cc));
   WHET_TRY(state->cache, BuildCache::open(state->options.cache_folder, state->options.cache_bytes));
   // Workers are killed; what they were building is then still there.
@@ -345,9 +421,14 @@ Expected<Builder> Builder::make(BuildOptions options) {
 }
 
 Expected<BuildOutcome> Builder::build(const BuildInput& input) const {
-  return Build(state_->options, state_->compiler, state_->cache, input).run();
+  return Build(*this, state_->options, state_->cache, input).run();
 }
 
 const Compiler& Builder::compiler() const { return state_->compiler; }
+
+const Nvcc& Builder::nvcc() const {
+  std::call_once(state_->asked_for_nvcc, [&] { state_->nvcc = find_nvcc(state_->options.nvcc_folders); });
+  return state_->nvcc;
+}
 
 }  // namespace whet

@@ -157,8 +157,6 @@ TEST_F(Building, EachFaultIsAVerdictOfItsOwn) {
 
   input.sources = {{"a.h", ""}};
   EXPECT_EQ(build().verdict.code, Code::compile_failed);
-  input.sources = {{"a.cu", ""}};
-  EXPECT_EQ(build().verdict.code, Code::language_unsupported);
   input.sources = {{"a.cc", ""}};
   input.cflags = {"-fplugin=x"};
   outcome = build();

@@ -19,29 +19,11 @@ constexpr const char* kFolders[] = {"/usr/local/bin/", "/usr/bin/", "/bin/"};
 constexpr const char* kNames[][2] = {
     {"g++", "gcc"}, {"g++-14", "gcc-14"}, {"g++-13", "gcc-13"}, {"g++-12", "gcc-12"}, {"clang++", "clang"}};
 
-Expected<std::string> ask(std::vector<std::string> argv, const std::string& input = "") {
-  const ProcessSpec spec{
-      .argv = argv,
-      .environment = std::map<std::string, std::string>{{"LC_ALL", "C"}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}},
-      .stdin_text = input,
-      .deadline = std::chrono::seconds(20)};
-  WHET_TRY(const ProcessResult result, run_process(spec));
-  if (!result.ok()) return machine_failed("{}", result.describe(argv));
-  return result.out;
-}
-
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-// Path, size and time name a version of a file without reading it.
-std::string stamp(const std::string& path) {
-  struct stat about {};
-  if (::stat(path.c_str(), &about) != 0) return path + " absent";
-  return fmt::format("{} {} {}.{}", path, about.st_size, about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
-}
 
 // The options that -march=native switches on: "-march=znver4 -mavx2 ...", on one line.
 std::string resolve_native(const std::string& cxx) {
-  const auto help = ask({cxx, "-march=native", "-Q", "--help=target"});
+  const auto help = ask_compiler({cxx, "-march=native", "-Q", "--help=target"});
   if (!help) return "not known: " + help.error().what;
   std::istringstream lines(*help);
   std::string resolved;
@@ -57,6 +39,23 @@ std::string resolve_native(const std::string& cxx) {
 }
 
 }  // namespace
+
+Expected<std::string> ask_compiler(const std::vector<std::string>& argv, const std::string& input) {
+  const ProcessSpec spec{
+      .argv = argv,
+      .environment = std::map<std::string, std::string>{{"LC_ALL", "C"}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}},
+      .stdin_text = input,
+      .deadline = std::chrono::seconds(20)};
+  WHET_TRY(const ProcessResult result, run_process(spec));
+  if (!result.ok()) return machine_failed("{}", result.describe(argv));
+  return result.out;
+}
+
+std::string file_stamp(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return path + " absent";
+  return fmt::format("{} {} {}.{}", path, about.st_size, about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
+}
 
 Expected<Compiler> find_compiler(const std::string& cxx, const std::string& cc) {
   Compiler compiler;
@@ -74,18 +73,18 @@ Expected<Compiler> find_compiler(const std::string& cxx, const std::string& cc) 
   if (!compiler.cxx.starts_with('/') || ::access(compiler.cxx.c_str(), X_OK) != 0)
     return machine_failed("{}: expected the absolute path of a C++ compiler", compiler.cxx);
   if (compiler.cc.empty()) compiler.cc = compiler.cxx;
-  WHET_TRY(const std::string version, ask({compiler.cxx, "--version"}));
-  WHET_TRY(const std::string target, ask({compiler.cxx, "-dumpmachine"}));
+  WHET_TRY(const std::string version, ask_compiler({compiler.cxx, "--version"}));
+  WHET_TRY(const std::string target, ask_compiler({compiler.cxx, "-dumpmachine"}));
   compiler.version = first_line(version);
   compiler.target = first_line(target);
   compiler.native = resolve_native(compiler.cxx);
   std::error_code code;
   std::string parts = compiler.version + "\n" + compiler.target + "\n";
   for (const char* part : {"cc1plus", "cc1", "as", "ld"}) {
-    const auto file = ask({compiler.cxx, fmt::format("-print-prog-name={}", part)});
+    const auto file = ask_compiler({compiler.cxx, fmt::format("-print-prog-name={}", part)});
     std::string path = file ? first_line(*file) : part;
     if (!path.starts_with('/')) path = "/usr/bin/" + path;
-    parts += stamp(fs::canonical(path, code).string()) + "\n";
+    parts += file_stamp(fs::canonical(path, code).string()) + "\n";
   }
   compiler.identity = sha256_hex(parts);
   return compiler;
@@ -118,8 +117,8 @@ std::string known_dependencies() {
 FoundDependency probe_dependency(const Compiler& compiler, const Dependency& dependency) {
   FoundDependency found;
   const std::string question = fmt::format("#if __has_include(<{}>)\nheader_is_there\n#endif\n", dependency.header);
-  const auto answer = ask({compiler.cxx, "-E", "-P", "-x", "c++", "-"}, question);
-  const auto file = ask({compiler.cxx, "-print-file-name=" + dependency.library});
+  const auto answer = ask_compiler({compiler.cxx, "-E", "-P", "-x", "c++", "-"}, question);
+  const auto file = ask_compiler({compiler.cxx, "-print-file-name=" + dependency.library});
   const std::string path = file ? first_line(*file) : "";
   std::string absent;
   if (!answer || answer->find("header_is_there") == std::string::npos) absent = "header " + dependency.header;
@@ -130,7 +129,7 @@ FoundDependency probe_dependency(const Compiler& compiler, const Dependency& dep
     return found;
   }
   std::error_code code;
-  found.file = stamp(fs::canonical(path, code).string());
+  found.file = file_stamp(fs::canonical(path, code).string());
   return found;
 }
 

@@ -22,6 +22,12 @@ struct Compiler {
 // command that installs one.
 Expected<Compiler> find_compiler(const std::string& cxx, const std::string& cc);
 
+// What a trusted compiler writes to stdout, outside any jail; an Error when it fails or takes more than 20 s.
+Expected<std::string> ask_compiler(const std::vector<std::string>& argv, const std::string& input = "");
+
+// Path, size and time: they name a version of a file without reading it.
+std::string file_stamp(const std::string& path);
+
 // A library that a Solution may depend on.
 struct Dependency {
   std::string name;               // "openblas", as solution.json says it

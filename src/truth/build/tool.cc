@@ -9,32 +9,58 @@
 namespace whet {
 namespace {
 
-constexpr size_t kMaxLog = size_t{64} << 10;
+bool has_mount_namespace() {
+  return std::ranges::any_of(jail_walls(), [](const Wall& wall) { return wall.name == "mount_namespace" && wall.standing; });
+}
+
+// The name in the jail of `work`, or of a path below it.
+std::string inside(const ToolCall& call, const std::filesystem::path& path) {
+  if (!call.same_place || !has_mount_namespace()) return path.string();
+  return "/whet-build" + path.string().substr(call.work.string().size());
+}
+
+std::chrono::milliseconds time_limit(const ToolCall& call, const BuildOptions& options) {
+  return call.time_limit.count() > 0 ? call.time_limit : options.time_limit;
+}
 
 JailSpec jail_for(const ToolCall& call, const BuildOptions& options) {
   JailSpec spec;
   spec.argv = call.argv;
-  spec.environment = {{"LC_ALL", "C"}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"TMPDIR", call.out.string()}};
-  spec.read_only = {{call.work.string(), call.work.string()}};
-  spec.writable = {{call.out.string(), call.out.string()}};
-  spec.working_directory = call.folder.string();
+  spec.environment = {{"LC_ALL", "C"}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"TMPDIR", inside(call, call.out)}};
+  spec.read_only = {{call.work.string(), inside(call, call.work)}};
+  for (const std::string& folder : call.also_read) spec.read_only.push_back({folder, folder});
+  spec.writable = {{call.out.string(), inside(call, call.out)}};
+  spec.working_directory = inside(call, call.folder);
   spec.limits = {.memory_bytes = options.memory_bytes,
                  .processes = 64,
                  .file_bytes = options.file_bytes,
-                 .cpu_seconds = static_cast<uint64_t>(options.time_limit.count() / 1000 + 1) * 2,
+                 .cpu_seconds = static_cast<uint64_t>(time_limit(call, options).count() / 1000 + 1) * 2,
                  .open_files = 1024};
   spec.profile = SyscallProfile::build;
-  spec.max_output = kMaxLog;
+  spec.max_output = call.max_output;
   spec.cores = options.cores;
   return spec;
 }
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
+std::string without(std::string text, const std::string& part) {
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) text.erase(at, part.size());
+  return text;
+}
+
+// nvcc and its parts: "nvcc fatal   : ...", "ptxas x.ptx, line 3; error   : ...".
+bool is_error(const std::string& line) {
+  for (const char* part : {"error:", "error   :", "error : ", "fatal   :", "undefined reference", "cannot find -l"})
+    if (has(line, part)) return true;
+  return false;
+}
+
 // A compiler that meets a limit dies in one of its parts; the driver then only ends with 1.
 void judge_failure(ToolResult& result, const ToolCall& call, const JailExit& exit, const BuildOptions& options) {
   if (exit.memory_limit_hit || has(result.log, "out of memory allocating") ||
-      has(result.log, "virtual memory exhausted") || has(result.log, "memory exhausted")) {
+      has(result.log, "virtual memory exhausted") || has(result.log, "memory exhausted") ||
+      has(result.log, "LLVM ERROR: out of memory") || has(result.log, "std::bad_alloc")) {
     result.code = Code::compile_too_large;
     result.sentence = fmt::format("{}: the compiler needed more than the {} MiB of memory that it may use",
                                   call.subject, options.memory_bytes >> 20);
@@ -55,15 +81,15 @@ void judge_failure(ToolResult& result, const ToolCall& call, const JailExit& exi
 Expected<ToolResult> run_tool(const ToolCall& call, const BuildOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   WHET_TRY(Jailed jail, Jailed::start(jail_for(call, options)));
-  WHET_TRY(auto exit, jail.wait(options.time_limit));
+  WHET_TRY(auto exit, jail.wait(time_limit(call, options)));
   ToolResult result;
   if (!exit) {
     jail.kill();
     result.code = Code::compile_timed_out;
     result.sentence = fmt::format("{}: the compiler had not ended after {:.0f} s", call.subject,
-                                  static_cast<double>(options.time_limit.count()) / 1e3);
+                                  static_cast<double>(time_limit(call, options).count()) / 1e3);
   }
-  result.log = jail.output();
+  result.log = without(without(jail.output(), inside(call, call.out) + "/"), inside(call, call.folder) + "/");
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (exit && exit->killed_from_outside) return machine_failed("{}: the compiler {}", call.subject, exit->sentence);
   if (exit && !exit->ok()) judge_failure(result, call, *exit, options);
@@ -75,7 +101,7 @@ std::string first_error(const std::string& log) {
   std::string first;
   for (std::string line; std::getline(lines, line);) {
     if (first.empty()) first = line;
-    if (has(line, "error:") || has(line, "undefined reference") || has(line, "cannot find -l")) {
+    if (is_error(line)) {
       first = line;
       break;
     }

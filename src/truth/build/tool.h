@@ -16,6 +16,12 @@ struct ToolCall {
   std::vector<std::string> argv;  // argv[0] absolute
   std::filesystem::path work, folder, out;
   std::string subject;  // for sentences: "a/b.cc", "linking"
+  std::vector<std::string> also_read = {};  // folders of the host that it sees too
+  std::chrono::milliseconds time_limit = {};  // 0: that of the options
+  size_t max_output = size_t{64} << 10;       // of its log; head and tail
+  // `work` has the same name in every build, where the machine grants a jail a view of its own: for compilers that write it into what they make.
+  // So argv may not name it.
+  bool same_place = false;
 };
 
 struct ToolResult {

@@ -97,6 +97,7 @@ Expected<Judge> Judge::make(JudgeOptions options) {
   WHET_OK(make_folders(options.cache_folder));
   BuildOptions build;
   build.cache_folder = options.cache_folder / "build";
+  build.nvcc_folders = options.nvcc_folders;
   WHET_TRY(auto builder, Builder::make(std::move(build)));
   judge.builder_ = std::make_unique<Builder>(std::move(builder));
   WHET_TRY(judge.ceilings_, known_ceilings(options));
@@ -105,9 +106,9 @@ Expected<Judge> Judge::make(JudgeOptions options) {
 }
 
 Expected<BuildOutcome> Judge::build(const Solution& solution) {
-  if (solution.language != "cpp" && solution.language != "c") {
+  if (solution.language != "cpp" && solution.language != "c" && solution.language != "cuda") {
     BuildOutcome outcome;
-    outcome.verdict = {Code::language_unsupported, fmt::format("this worker runs Solutions in cpp and c, not {}", solution.language), ""};
+    outcome.verdict = {Code::language_unsupported, fmt::format("this worker builds Solutions in cpp, c and cuda, not in {}", solution.language), ""};
     return outcome;
   }
   BuildInput input;
@@ -174,10 +175,15 @@ Status Judge::build_all(Work& work, const Progress& progress) {
   const auto account = work.clock.switch_to(Stopwatch::build);
   const auto build_one = [&](const std::string& key, const std::string& name, const std::string& role, const Solution& solution) -> Status {
     report(progress, {{"phase", "build"}, {"solution", name}});
+    if (solution.language == "cuda" && work.input.task.target != "cuda") {
+      work.build_verdicts[key] = {Code::language_unsupported, fmt::format("{} is in cuda; the task {} is for {}", name, work.input.task.name, work.input.task.target), ""};
+      work.evaluation.solutions.push_back({name, role, solution_hash(solution), "", "", {}, 0, {}});
+      return {};
+    }
     WHET_TRY(auto outcome, build(solution));
     work.artifacts[key] = outcome.artifact;
     work.build_verdicts[key] = outcome.verdict;
-    work.evaluation.solutions.push_back({name, role, solution_hash(solution), outcome.artifact_sha256, "", outcome.commands, outcome.seconds});
+    work.evaluation.solutions.push_back({name, role, solution_hash(solution), outcome.artifact_sha256, "", outcome.commands, outcome.seconds, outcome.device});
     return {};
   };
   const JudgeInput& input = work.input;

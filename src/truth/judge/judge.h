@@ -27,6 +27,7 @@ struct JudgeOptions {
   std::string abi_header;                          // contents of whet/candidate.h
   std::vector<int> cores;                          // lent to Solutions; empty = all that we may use
   std::map<std::string, std::string> environment;  // of Solutions
+  std::vector<std::string> nvcc_folders;           // where nvcc is looked for before /usr/local/cuda/bin
 };
 
 // A task and the Solutions of one judgement, read and checked.

@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/embedded.h"
 #include "truth/machine/cpu.h"
@@ -50,6 +52,17 @@ std::map<std::string, std::string> environment_of_solutions() {
   return environment;
 }
 
+// In the order in which people expect them to count.
+std::vector<std::string> folders_of_nvcc() {
+  std::vector<std::string> folders;
+  const char* path = std::getenv("PATH");
+  std::istringstream parts(path ? path : "");
+  for (std::string folder; std::getline(parts, folder, ':');) folders.push_back(folder);
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* folder = std::getenv(name); folder && *folder) folders.push_back(std::string(folder) + "/bin");
+  return folders;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -85,6 +98,7 @@ int main(int argc, char** argv) {
   options.version = kVersion;
   options.abi_header = std::string(whet::embedded_abi().front().contents);
   options.environment = environment_of_solutions();
+  options.nvcc_folders = folders_of_nvcc();
   if (auto status = whet::serve(options, STDIN_FILENO, wire); !status) {
     std::fprintf(stderr, "whet-worker: %s\n", status.error().what.c_str());
     return 3;

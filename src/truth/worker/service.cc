@@ -78,6 +78,7 @@ Status Service::open_judge() {
   options.cache_folder = options_.cache_folder;
   options.abi_header = options_.abi_header;
   options.environment = options_.environment;
+  options.nvcc_folders = options_.nvcc_folders;
   options.cores = allowed_cores();
   options.environment["OMP_NUM_THREADS"] = std::to_string(options.cores.size());
   WHET_TRY(auto lock, lock_cores(options.cores));  // the ceilings are times too
@@ -134,7 +135,8 @@ Expected<Json> Service::build(const Json& params) {
   WHET_TRY(const Solution source, solution(ref, Task{}));
   WHET_TRY(const BuildOutcome outcome, judge_->build(source));
   return Json{{"code", static_cast<int>(outcome.verdict.code)}, {"sentence", outcome.verdict.sentence}, {"log", outcome.log},
-              {"artifact", outcome.artifact_sha256},            {"seconds", outcome.seconds},           {"commands", outcome.commands}};
+              {"artifact", outcome.artifact_sha256},            {"seconds", outcome.seconds},           {"commands", outcome.commands},
+              {"device_code", to_json(outcome.device)}};
 }
 
 Expected<Json> Service::evaluate(const Json& params, CallContext& context) {

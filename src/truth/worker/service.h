@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "wire/server.h"
@@ -16,6 +17,7 @@ struct ServiceOptions {
   std::filesystem::path cache_folder;
   std::string abi_header;
   std::map<std::string, std::string> environment;  // of Solutions
+  std::vector<std::string> nvcc_folders;           // where nvcc is looked for before /usr/local/cuda/bin
 };
 
 // Answers hello, machine, blob.have, blob.put, build, evaluate on the descriptors until the input ends. GPU methods say what is missing.

@@ -11,8 +11,12 @@
 namespace whet {
 namespace {
 
-constexpr std::array<std::pair<Column, std::string_view>, 3> kColumns{
-    {{Column::flushed, "flushed"}, {Column::resident, "resident"}, {Column::cold, "cold"}}};
+constexpr std::array<std::pair<Column, std::string_view>, 6> kColumns{{{Column::flushed, "flushed"},
+                                                                       {Column::resident, "resident"},
+                                                                       {Column::cold, "cold"},
+                                                                       {Column::host, "host"},
+                                                                       {Column::end_to_end, "end_to_end"},
+                                                                       {Column::graph, "graph"}}};
 
 // One list per field, because there are thousands of samples; `discarded` names only the few that were.
 Json samples_json(const std::vector<Sample>& samples) {
@@ -89,11 +93,13 @@ Verdict verdict_from(const Json& json, const ExactReader& parent) {
 Json trial_json(const Trial& trial) {
   Json samples = Json::object();
   for (const auto& [column, list] : trial.samples) samples[std::string(name_of(column))] = samples_json(list);
-  return {{"solution", trial.solution},
+  Json json = {{"solution", trial.solution},
           {"role", trial.role},
           {"verdict", to_json(trial.verdict)},
           {"accuracy", accuracy_json(trial.accuracy)},
           {"samples", std::move(samples)}};
+  if (trial.slope_ns != 0) json["slope_ns"] = json_double(trial.slope_ns);
+  return json;
 }
 
 Trial trial_from(const Json& json, const ExactReader& parent, std::size_t index) {
@@ -106,11 +112,12 @@ Trial trial_from(const Json& json, const ExactReader& parent, std::size_t index)
   for (const auto& [name, value] : in.object("samples").items()) {
     auto column = column_from_name(name);
     if (!column) {
-      in.complain("samples", fmt::format("unknown column \"{}\"; expected flushed, resident or cold", name));
+      in.complain("samples", fmt::format("unknown column \"{}\"; expected flushed, resident, cold, host, end_to_end or graph", name));
       break;
     }
     trial.samples[*column] = samples_from(value, in, name);
   }
+  if (const Json* slope = in.optional_member("slope_ns")) trial.slope_ns = in.number_of(*slope, "slope_ns");
   in.finish();
   return trial;
 }

@@ -17,8 +17,10 @@ namespace whet {
 
 // What a time was taken of. The score column is `flushed`: steady state, the call's buffers flushed from every cache, wall clock of the worker.
 // `resident`: fresh contents, read once before the call. `cold`: prepare() and the first run() of a plan, in a process that has run nothing else
-// of that workload.
-enum class Column { flushed, resident, cold };
+// of that workload. On a GPU `flushed` and `resident` are device time, between two events behind a kernel that blocks the stream until the call has
+// been submitted; `host` is how long run() kept the host, `end_to_end` from before run() until the device was done, `graph` as flushed, of a graph
+// into which run() was captured.
+enum class Column { flushed, resident, cold, host, end_to_end, graph };
 std::string_view name_of(Column column);
 std::optional<Column> column_from_name(std::string_view name);
 
@@ -47,6 +49,7 @@ struct Trial {
   Verdict verdict;
   Accuracy accuracy;
   std::map<Column, std::vector<Sample>> samples;
+  double slope_ns = 0;                           // GPU: what one call more costs by the worker's clock; 0 = not measured
   double median_ns(Column column) const;         // of the samples that were used; NaN when there is none
   bool operator==(const Trial&) const = default;
 };

@@ -303,7 +303,7 @@ TEST(EvaluateRequest, BadOnesAreRefused) {
   EXPECT_EQ(complaint([](Json& json) { json["seconds_per_workload"] = -1; }), "evaluate: seconds_per_workload: expected a number of at least 0, found -1");
   EXPECT_EQ(complaint([](Json& json) { json["call_limit_seconds"] = 0; }), "evaluate: call_limit_seconds: expected a number of at least 0.001, found 0");
   EXPECT_THAT(complaint([](Json& json) { json["target_half_width"] = "NaN"; }), HasSubstr("target_half_width"));
-  EXPECT_EQ(complaint([](Json& json) { json["columns"] = {"hot"}; }), "evaluate: columns: expected flushed, resident or cold, found \"hot\"");
+  EXPECT_EQ(complaint([](Json& json) { json["columns"] = {"hot"}; }), "evaluate: columns: expected flushed, resident, cold, host, end_to_end or graph, found \"hot\"");
   EXPECT_THAT(complaint([](Json& json) { json["task"]["task.toml"] = "abc"; }), HasSubstr("expected a SHA-256"));
   for (const char* path : {"../x", "a/../b", "/etc/passwd", "", "a/.."})
     EXPECT_THAT(complaint([&](Json& json) { json["solution"]["manifest"][path] = std::string(64, 'a'); }), HasSubstr("stays inside")) << path;

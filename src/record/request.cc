@@ -47,7 +47,7 @@ std::vector<Column> columns_from(const ExactReader& in, const Json& value) {
   for (const std::string& name : in.strings_of(value, "columns")) {
     auto column = column_from_name(name);
     if (!column) {
-      in.complain("columns", fmt::format("expected flushed, resident or cold, found \"{}\"", name));
+      in.complain("columns", fmt::format("expected flushed, resident, cold, host, end_to_end or graph, found \"{}\"", name));
       break;
     }
     columns.push_back(*column);

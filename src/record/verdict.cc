@@ -24,6 +24,8 @@ constexpr auto kCodes = std::to_array<CodeRow>({
     {Code::input_written, "input_written", "it wrote to an input, which is lent read-only"},
     {Code::out_of_bounds, "out_of_bounds", "it read or wrote outside the buffers that it was lent"},
     {Code::escaped, "escaped", "it made a system call that a Solution has no business making"},
+    {Code::clock_not_believed, "clock_not_believed", "the time that its process reported is shorter than the worker's own clock allows"},
+    {Code::device_changed, "device_changed", "it changed how the device works beyond its own call"},
     {Code::crashed, "crashed", "its process died of a signal"},
     {Code::hung, "hung", "a call did not return in time"},
     {Code::memory_exceeded, "memory_exceeded", "it used more memory than is allowed"},

@@ -28,6 +28,8 @@ enum class Code : int {
   input_written = 202,
   out_of_bounds = 203,
   escaped = 204,
+  clock_not_believed = 205,
+  device_changed = 206,
   crashed = 210,
   hung = 211,
   memory_exceeded = 212,

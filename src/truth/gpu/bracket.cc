@@ -19,7 +19,7 @@ Expected<Bracket> Bracket::make(const DeviceCode& code, cuda::Stream stream) {
   Bracket bracket;
   bracket.code_ = &code;
   bracket.stream_ = stream;
-  WHET_TRY(bracket.host_, HostMemory::make(driver, sizeof(Words)));
+  WHET_TRY(bracket.host_, PinnedMemory::make(driver, sizeof(Words)));
   bracket.region_bytes_ = std::max(kLeastRegion, 4 * code.l2_bytes());
   WHET_OK(driver.check(driver.allocate(&bracket.region_, bracket.region_bytes_), "allocating the region that flushes the last cache"));
   WHET_OK(driver.check(driver.event_create(&bracket.begin_, cuda::kEventDefault), "making an event"));

@@ -56,7 +56,7 @@ class Bracket {
 
   const DeviceCode* code_ = nullptr;
   cuda::Stream stream_ = nullptr;
-  HostMemory host_;
+  PinnedMemory host_;
   cuda::Address region_ = 0;
   uint64_t region_bytes_ = 0;
   cuda::Event begin_ = nullptr, end_ = nullptr;

@@ -80,8 +80,8 @@ unsigned DeviceCode::blocks_for(int64_t units, unsigned waves) const {
   return static_cast<unsigned>(std::clamp<int64_t>((units + 255) / 256, 1, most));
 }
 
-Expected<HostMemory> HostMemory::make(const cuda::Driver& driver, size_t bytes) {
-  HostMemory memory;
+Expected<PinnedMemory> PinnedMemory::make(const cuda::Driver& driver, size_t bytes) {
+  PinnedMemory memory;
   memory.driver_ = &driver;
   WHET_OK(driver.check(driver.host_allocate(&memory.data_, bytes, cuda::kHostPortable | cuda::kHostMapped), fmt::format("page-locking {} bytes of the host", bytes)));
   WHET_OK(driver.check(driver.host_address(&memory.address_, memory.data_, 0), "asking for the device's address of host memory"));
@@ -89,16 +89,16 @@ Expected<HostMemory> HostMemory::make(const cuda::Driver& driver, size_t bytes) 
   return memory;
 }
 
-HostMemory::HostMemory(HostMemory&& other) noexcept { *this = std::move(other); }
+PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept { *this = std::move(other); }
 
-HostMemory& HostMemory::operator=(HostMemory&& other) noexcept {
+PinnedMemory& PinnedMemory::operator=(PinnedMemory&& other) noexcept {
   std::swap(driver_, other.driver_);
   std::swap(data_, other.data_);
   std::swap(address_, other.address_);
   return *this;
 }
 
-HostMemory::~HostMemory() {
+PinnedMemory::~PinnedMemory() {
   if (data_) (void)driver_->host_free(data_);
 }
 

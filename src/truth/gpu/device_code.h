@@ -57,13 +57,13 @@ class DeviceCode {
 };
 
 // Memory of the host that the device sees, page-locked.
-class HostMemory {
+class PinnedMemory {
  public:
-  static Expected<HostMemory> make(const cuda::Driver& driver, size_t bytes);
-  HostMemory() = default;
-  HostMemory(HostMemory&& other) noexcept;
-  HostMemory& operator=(HostMemory&& other) noexcept;
-  ~HostMemory();
+  static Expected<PinnedMemory> make(const cuda::Driver& driver, size_t bytes);
+  PinnedMemory() = default;
+  PinnedMemory(PinnedMemory&& other) noexcept;
+  PinnedMemory& operator=(PinnedMemory&& other) noexcept;
+  ~PinnedMemory();
 
   void* data() const { return data_; }
   cuda::Address address() const { return address_; }

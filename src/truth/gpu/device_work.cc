@@ -42,7 +42,7 @@ Expected<std::unique_ptr<DeviceWork>> DeviceWork::open(int ordinal) {
   const cuda::Driver& driver = *self->driver_;
   WHET_OK(driver.check(driver.stream_create(&self->stream_, cuda::kStreamDefault), "making a stream"));
   WHET_OK(driver.check(driver.allocate(&self->parts_, sizeof(gpu::Part) * self->code_->blocks_for(int64_t{1} << 40)), "allocating device memory"));
-  WHET_TRY(self->result_, HostMemory::make(driver, kResultBytes));
+  WHET_TRY(self->result_, PinnedMemory::make(driver, kResultBytes));
   return self;
 }
 

@@ -65,7 +65,7 @@ class DeviceWork {
   const cuda::Driver* driver_ = nullptr;
   cuda::Stream stream_ = nullptr;
   cuda::Address parts_ = 0;   // a result of each block
-  HostMemory result_;         // the final one, seen by the host
+  PinnedMemory result_;         // the final one, seen by the host
   std::map<std::pair<Dtype, uint64_t>, cuda::Address> tables_;  // quantiles by dtype and bits of the scale
 };
 

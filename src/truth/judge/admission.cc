@@ -15,10 +15,10 @@ using Outputs = std::vector<std::vector<uint8_t>>;  // on the host, in the Defin
 
 // Runs the reference on whatever lies in set 0; the answer is in its output buffers.
 Verdict answer(Contestant& reference) {
-  double ns = 0;
+  CallTime time;
   reference.watch_outputs(false);
-  const Verdict verdict = reference.prepare(0, Caches::as_they_are, ns);
-  return verdict.correct() ? reference.run(0, Caches::as_they_are, ns) : verdict;
+  const Verdict verdict = reference.prepare(0, Caches::as_they_are, time);
+  return verdict.correct() ? reference.run(0, Caches::as_they_are, time) : verdict;
 }
 
 class Examination {

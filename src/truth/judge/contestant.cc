@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "whet/candidate.h"
+
 namespace whet {
 namespace {
 
@@ -28,6 +30,8 @@ Verdict Contestant::open(const Definition& definition, const Workload& workload,
     notes_ = runner_->notes();
   }
   inputs_ = &inputs;
+  synchronises_ = false;
+  burst_outputs_.clear();
   outputs_.clear();
   output_names_.clear();
   workspace_.reset();
@@ -42,7 +46,8 @@ Verdict Contestant::open(const Definition& definition, const Workload& workload,
   }
   std::vector<Buffer*> output_pointers;
   for (Buffer& buffer : outputs_) output_pointers.push_back(&buffer);
-  const auto layout = inputs.layout(is_reference_, static_cast<int>(options_.cores.size()), outputs_);
+  auto layout = inputs.layout(is_reference_, static_cast<int>(options_.cores.size()), outputs_);
+  if (on_gpu()) layout.device = WHET_DEVICE_CUDA;
   if (Verdict verdict = runner_->lend(layout, inputs.all(), output_pointers); !verdict.correct()) return verdict;
   uint64_t bytes = 0;
   if (Verdict verdict = runner_->workspace_bytes(bytes); !verdict.correct()) return verdict;
@@ -59,6 +64,7 @@ Verdict Contestant::open(const Definition& definition, const Workload& workload,
 
 void Contestant::close() {
   if (alive() && inputs_) (void)runner_->release();
+  burst_outputs_.clear();
   inputs_ = nullptr;
 }
 
@@ -68,11 +74,7 @@ uint64_t Contestant::digest_of_outputs() const {
   return sum;
 }
 
-uint64_t Contestant::sample_of_outputs(uint64_t salt) const {
-  uint64_t state = 0;
-  for (const Buffer& buffer : outputs_) state = inputs_->memory().sample(state, buffer.data(), buffer.bytes(), salt);
-  return state;
-}
+uint64_t Contestant::sample_of_outputs(uint64_t salt) const { return inputs_->memory().sample(outputs_, salt); }
 
 void Contestant::set_caches(int set, Caches caches) {
   if (caches == Caches::as_they_are) return;
@@ -88,7 +90,7 @@ void Contestant::set_caches(int set, Caches caches) {
   for (const Buffer* buffer : buffers) memory.flush(buffer->data(), buffer->bytes());
 }
 
-Verdict Contestant::turn(runner::Op op, int set, Caches caches, double& ns) {
+Verdict Contestant::turn(runner::Op op, int set, Caches caches, const runner::Kind& kind, CallTime& time) {
   // Before the thaw: when the process stands ready its threads have the cores, and a worker that keeps one of them busy would decide where the
   // scheduler puts them, differently for each process.
   set_caches(set, caches);
@@ -99,12 +101,26 @@ Verdict Contestant::turn(runner::Op op, int set, Caches caches, double& ns) {
         if (caches == Caches::flushed) inputs_->memory().flush(stretch.data(), stretch.size());
   };
   Turn result;
-  Verdict verdict = runner_->turn(op, static_cast<uint32_t>(set), limit_, ready, result);
-  ns = result.ns;
-  if (!verdict.correct()) return verdict;
-  if (op == runner::Op::run && watch_outputs_ && sample_of_outputs(result.salt) != result.sample)
+  Verdict verdict = runner_->turn(op, static_cast<uint32_t>(set), limit_, ready, result, kind);
+  time = {result.ns, result.ns, result.host_ns, result.end_to_end_ns, result.clock_mhz};
+  if (!verdict.correct()) return explain_device_error(verdict);
+  if (on_gpu() && op == runner::Op::run && kind.mode != runner::Mode::burst) {
+    if (!result.not_captured.empty()) return time.ns = -1, kFine;
+    synchronises_ |= result.blocked;
+    time.ns = kind.mode == runner::Mode::end_to_end ? result.end_to_end_ns : result.device_ns;
+    if (result.persisting_bytes > 0)
+      return {Code::device_changed, fmt::format("run: it set {} bytes of the last cache aside for itself, where its inputs of the next call would already be", result.persisting_bytes), ""};
+  }
+  if (op == runner::Op::run && kind.mode != runner::Mode::burst && watch_outputs_ && sample_of_outputs(result.salt) != result.sample)
     return {Code::late, "an output changed after the call had returned: a thread of it was still writing", ""};
   return check_red_zones(op == runner::Op::prepare ? "prepare" : "run");
+}
+
+// A fault of the device ends the process and says no more than that an address was not its own.
+Verdict Contestant::explain_device_error(const Verdict& verdict) const {
+  constexpr int kIllegalAddress = 700;
+  if (!runner_->dead() || runner_->device_error() != kIllegalAddress) return verdict;
+  return {Code::out_of_bounds, verdict.sentence + ": it read or wrote what was not lent to it, or wrote to an input", verdict.evidence};
 }
 
 Verdict Contestant::check_red_zones(const std::string& during) {
@@ -118,12 +134,53 @@ Verdict Contestant::check_red_zones(const std::string& during) {
   return kFine;
 }
 
-Verdict Contestant::prepare(int set, Caches caches, double& ns) {
+Verdict Contestant::prepare(int set, Caches caches, CallTime& time) {
   if (workspace_) inputs_->memory().zero(workspace_->data(), workspace_->bytes());
-  return turn(runner::Op::prepare, set, caches, ns);
+  return turn(runner::Op::prepare, set, caches, {}, time);
 }
 
-Verdict Contestant::run(int set, Caches caches, double& ns) { return turn(runner::Op::run, set, caches, ns); }
+Verdict Contestant::run(int set, Caches caches, CallTime& time, runner::Mode mode) {
+  return on_gpu() ? device_turn(set, caches, time, mode) : turn(runner::Op::run, set, caches, {}, time);
+}
+
+Verdict Contestant::device_turn(int set, Caches caches, CallTime& time, runner::Mode mode) {
+  runner::Kind kind;
+  kind.caches = caches == Caches::flushed ? runner::CacheState::flushed : caches == Caches::resident ? runner::CacheState::resident : runner::CacheState::as_they_are;
+  kind.mode = mode == runner::Mode::device && synchronises_ ? runner::Mode::end_to_end : mode;
+  const bool knew = synchronises_;
+  const Verdict verdict = turn(runner::Op::run, set, caches, kind, time);
+  // The outputs are right, the time is not: the caller sees none, and the next call is taken otherwise.
+  if (synchronises_ && !knew) time.ns = -1;
+  return verdict;
+}
+
+Verdict Contestant::open_burst(const std::vector<std::vector<Buffer>>& input_sets) {
+  burst_outputs_.clear();
+  for (size_t index = 0; index < input_sets.size(); ++index) {
+    runner::LentSet lent;
+    lent.set = runner::kMaxSets + static_cast<int>(index);
+    std::vector<int> descriptors;
+    size_t next = 0;
+    for (const Buffer& input : input_sets[index]) lent.placement[next++] = input.placement(), descriptors.push_back(input.descriptor());
+    std::vector<Buffer> outputs;
+    for (const Buffer& like : outputs_) {
+      auto buffer = inputs_->memory().lend(like.bytes(), Buffer::Access::writable, Buffer::Place::drawn, index);
+      if (!buffer) return {Code::machine_failed, buffer.error().what, ""};
+      lent.placement[next++] = buffer->placement(), descriptors.push_back(buffer->descriptor());
+      outputs.push_back(std::move(*buffer));
+    }
+    burst_outputs_.push_back(std::move(outputs));
+    if (Verdict verdict = runner_->lend_set(lent, descriptors); !verdict.correct()) return verdict;
+  }
+  return kFine;
+}
+
+Verdict Contestant::burst(int first, int count, CallTime& time) {
+  runner::Kind kind;
+  kind.mode = runner::Mode::burst;
+  kind.count = static_cast<uint16_t>(count);
+  return turn(runner::Op::run, runner::kMaxSets + first, Caches::as_they_are, kind, time);
+}
 
 Status Contestant::start_idle() {
   WHET_TRY(runner_, Runner::start(options_));
@@ -133,7 +190,7 @@ Status Contestant::start_idle() {
 Verdict Contestant::empty_turn(double& ns) {
   Turn result;
   const Verdict verdict = runner_->turn(runner::Op::touch, 0, limit_, nullptr, result);
-  ns = result.ns;
+  ns = on_gpu() ? result.device_ns : result.ns;
   return verdict;
 }
 

@@ -17,6 +17,14 @@ namespace whet {
 // What is done to the call's buffers before it: flushed from every cache, read once, or nothing (the reference, whose time does not count).
 enum class Caches { flushed, resident, as_they_are };
 
+// How long a call took, in nanoseconds; negative: not measured.
+struct CallTime {
+  double ns = -1;    // what counts: by the worker's clock on a CPU; on a GPU device time as the runner reports it (the worker's clock in prepare)
+  double wall = -1;  // by the worker's clock, everything around the call included
+  double host = -1, end_to_end = -1;  // GPU, as the runner reports them
+  double clock_mhz = 0;               // of the GPU's multiprocessors, meanwhile; 0: not known
+};
+
 // One Solution that takes part in a judgement, in a process of its own: the candidate, a baseline, the reference, or a second process of one of
 // them. Owns its output and workspace buffers. Every failure is a Verdict; after one that cost the process its life it is started anew by
 // open().
@@ -34,13 +42,21 @@ class Contestant {
   void close();
 
   // prepare() with the weights and plans of a set; the workspace is zeroed before it.
-  Verdict prepare(int set, Caches caches, double& ns);
+  Verdict prepare(int set, Caches caches, CallTime& time);
   // One call. The caller has filled the outputs with something plausible.
-  Verdict run(int set, Caches caches, double& ns);
+  Verdict run(int set, Caches caches, CallTime& time, runner::Mode mode = runner::Mode::device);
+  // GPU: sets of inputs, each with outputs of its own, for bursts; and `count` calls one after the other on those from `first` on, with one wait at the end.
+  // Only `wall` is measured.
+  Verdict open_burst(const std::vector<std::vector<Buffer>>& input_sets);
+  Verdict burst(int first, int count, CallTime& time);
+  std::vector<Buffer>& burst_outputs(int set) { return burst_outputs_[static_cast<size_t>(set)]; }
   // Starts the process and loads nothing: for empty turns.
   Status start_idle();
-  // An empty turn: what the worker's clock says of nothing.
+  // An empty turn: what the worker's clock says of nothing; on a GPU the time between two events with nothing in between.
   Verdict empty_turn(double& ns);
+  // GPU: run() waits for its own work, so no blocker can stand before it, and its time has the host's in it.
+  bool synchronises() const { return synchronises_; }
+  bool on_gpu() const { return options_.gpu.has_value(); }
 
   std::vector<Buffer>& outputs() { return outputs_; }
   // Whether run() compares what the outputs held when the Solution returned with what they hold once it is frozen. Not for the reference.
@@ -51,7 +67,9 @@ class Contestant {
   void set_call_limit(std::chrono::milliseconds limit) { limit_ = limit; }
 
  private:
-  Verdict turn(runner::Op op, int set, Caches caches, double& ns);
+  Verdict turn(runner::Op op, int set, Caches caches, const runner::Kind& kind, CallTime& time);
+  Verdict device_turn(int set, Caches caches, CallTime& time, runner::Mode mode);
+  Verdict explain_device_error(const Verdict& verdict) const;
   void set_caches(int set, Caches caches);
   Verdict check_red_zones(const std::string& during);
   uint64_t digest_of_outputs() const;
@@ -67,6 +85,8 @@ class Contestant {
   std::optional<Buffer> workspace_;
   std::vector<std::string> output_names_;
   std::chrono::milliseconds limit_{10000};
+  std::vector<std::vector<Buffer>> burst_outputs_;
+  bool synchronises_ = false;
   bool watch_outputs_ = true;
   std::string notes_;
   std::vector<Wall> walls_;

@@ -41,7 +41,13 @@ Comparison HostMemory::compare(Dtype dtype, const uint8_t* got, const uint8_t* w
 int64_t HostMemory::equal_elements(Dtype dtype, const uint8_t* got, const uint8_t* other, int64_t count) { return whet::equal_elements(dtype, got, other, count); }
 void HostMemory::convert_expected(Dtype dtype, const uint8_t* want, int64_t count, uint8_t* out) { whet::convert_expected(dtype, want, count, out); }
 uint64_t HostMemory::digest(const uint8_t* data, uint64_t bytes) { return whet::digest(data, bytes); }
-uint64_t HostMemory::sample(uint64_t state, const uint8_t* data, uint64_t bytes, uint64_t salt) { return runner::sample(state, data, bytes, salt); }
+
+uint64_t HostMemory::sample(const std::vector<Buffer>& tensors, uint64_t salt) {
+  uint64_t state = 0;
+  for (const Buffer& tensor : tensors) state = runner::sample(state, tensor.data(), tensor.bytes(), salt);
+  return state;
+}
+
 int64_t HostMemory::damage(const Buffer& buffer) { return host_damage(buffer); }
 
 void HostMemory::zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t>& shape, size_t axis) { whet::zero_tail(dtype, data, shape, axis); }

@@ -21,7 +21,7 @@ class HostMemory final : public Memory {
   int64_t equal_elements(Dtype dtype, const uint8_t* got, const uint8_t* other, int64_t count) override;
   void convert_expected(Dtype dtype, const uint8_t* want, int64_t count, uint8_t* out) override;
   uint64_t digest(const uint8_t* data, uint64_t bytes) override;
-  uint64_t sample(uint64_t state, const uint8_t* data, uint64_t bytes, uint64_t salt) override;
+  uint64_t sample(const std::vector<Buffer>& tensors, uint64_t salt) override;
   int64_t damage(const Buffer& buffer) override;
   void zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t>& shape, size_t axis) override;
   void round_down(Dtype dtype, uint8_t* data, int64_t count) override;

@@ -130,6 +130,26 @@ void Inputs::write(const Draw& draw) {
   written_epoch_ = epoch;
 }
 
+Expected<std::vector<std::vector<Buffer>>> Inputs::more_sets(int count) const {
+  std::vector<std::vector<Buffer>> sets;
+  for (int set = 0; set < count; ++set) {
+    std::vector<Buffer> buffers;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      WHET_TRY(auto buffer, memory_->lend(sets_.front()[i].bytes(), Buffer::Access::read_only, Buffer::Place::drawn, static_cast<uint64_t>(set) * 7 + i));
+      buffers.push_back(std::move(buffer));
+    }
+    sets.push_back(std::move(buffers));
+  }
+  return sets;
+}
+
+void Inputs::write_more(std::vector<Buffer>& set, const std::string& name) {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (is_prepared(*tensors_[i])) memory_->copy(set[i].data(), sets_.front()[i].data(), set[i].bytes());
+    else memory_->write(generators_[i], derive_key(secret_, workload_->name, 0, name + " of " + tensors_[i]->name), 0, generators_[i].count(), set[i].data());
+  }
+}
+
 bool Inputs::have_twins() const {
   for (size_t i = 0; i < tensors_.size(); ++i)
     if (can_vary(i)) return true;

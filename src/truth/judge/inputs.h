@@ -39,6 +39,9 @@ class Inputs {
   int epoch_of(int draw) const { return has_plan_ ? draw / kDrawsPerPlan : 0; }
   bool has_plan() const { return has_plan_; }
   Memory& memory() const { return *memory_; }
+  // Sets beside those of the draws, and their contents: activations by a key of this name, weights and plans those of the draw that was written last.
+  Expected<std::vector<std::vector<Buffer>>> more_sets(int count) const;
+  void write_more(std::vector<Buffer>& set, const std::string& name);
   std::vector<std::vector<Buffer*>> all();
   std::vector<Buffer>& set(int index) { return sets_[static_cast<size_t>(index)]; }
   const std::vector<const TensorSpec*>& tensors() const { return tensors_; }

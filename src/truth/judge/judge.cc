@@ -15,7 +15,10 @@
 #include "score/ratio.h"
 #include "score/scoreboard.h"
 #include "stats/summary.h"
+#include "truth/gpu/driver.h"
 #include "truth/judge/admission.h"
+#include "truth/judge/gpu_floor.h"
+#include "truth/judge/gpu_memory.h"
 #include "truth/judge/hidden.h"
 #include "truth/judge/host_memory.h"
 #include "truth/judge/noise.h"
@@ -25,6 +28,9 @@
 namespace whet {
 namespace {
 
+// The driver's own threads and mappings are among them; a Python interpreter with a library of kernels takes several GiB.
+constexpr uint64_t kMemoryOfCudaProcess = uint64_t{24} << 30;
+constexpr int kTasksOfCudaProcess = 512;
 constexpr int kHiddenDraws = 3;
 constexpr int kMostDeaths = 3;  // a candidate that costs its process this often is not run on the rest
 
@@ -92,15 +98,22 @@ struct Judge::Work {
 
 Expected<Judge> Judge::make(JudgeOptions options) {
   Judge judge;
-  judge.memory_ = std::make_unique<HostMemory>();
   if (options.cores.empty()) options.cores = allowed_cores();
   WHET_OK(make_folders(options.cache_folder));
   BuildOptions build;
   build.cache_folder = options.cache_folder / "build";
   build.nvcc_folders = options.nvcc_folders;
+  if (options.gpu < 0) {
+    judge.memory_ = std::make_unique<HostMemory>();
+    WHET_TRY(judge.ceilings_, known_ceilings(options));
+  } else {
+    WHET_TRY(judge.memory_, GpuMemory::open(options.gpu));
+    WHET_TRY(const auto gpus, describe_gpus());
+    judge.gpu_ = gpus.at(static_cast<size_t>(options.gpu));
+    build.gpu_arch = fmt::format("{}{}{}", judge.gpu_->compute_major, judge.gpu_->compute_minor, judge.gpu_->compute_major >= 9 ? "a" : "");
+  }
   WHET_TRY(auto builder, Builder::make(std::move(build)));
   judge.builder_ = std::make_unique<Builder>(std::move(builder));
-  WHET_TRY(judge.ceilings_, known_ceilings(options));
   judge.options_ = std::move(options);
   return judge;
 }
@@ -126,6 +139,12 @@ std::unique_ptr<Contestant> Judge::contestant(const std::string& name, const std
   runner.artifact = artifact;
   runner.cores = options_.cores;
   runner.environment = options_.environment;
+  if (gpu_) {
+    runner.gpu = RunnerGpu{gpu_->uuid, cuda::device_files(), std::filesystem::path(gpu_->driver_library).parent_path()};
+    runner.freezes = false;
+    runner.memory_bytes = kMemoryOfCudaProcess;
+    runner.max_tasks = kTasksOfCudaProcess;
+  }
   return std::make_unique<Contestant>(name, std::move(runner), is_reference);
 }
 
@@ -275,6 +294,7 @@ double Judge::floor_ns(const Definition& definition, const Workload& workload) c
   Dtype dtype = Dtype::float32;
   for (const TensorSpec& input : definition.inputs)
     if (!input.is_scalar() && is_float(input.dtype)) dtype = input.dtype;
+  if (gpu_) return gpu_floor_ns(*gpu_, workload.floor_bytes, workload.floor_flops, dtype);
   return Roofline(ceilings_).floor_ns(workload.floor_bytes, workload.floor_flops, dtype);
 }
 
@@ -340,7 +360,7 @@ void Judge::try_hidden(Work& work, const Progress& progress, const std::atomic<b
       result.verdict = {Code::machine_failed, inputs.error().what, ""};
     } else {
       Session session({definition, workload, *inputs, *work.reference, {work.solutions.front().get()}, {"candidate"}, request, work.evaluation.secret, empty_turn_ns_, 0, cancelled,
-                       work.clock});
+                       work.clock, false});
       const WorkloadResult found = session.run();
       result.verdict = found.candidate().verdict;
       result.accuracy = found.candidate().accuracy;
@@ -392,11 +412,13 @@ Json Judge::describe_machine() const {
   const auto coretype = options_.environment.find("OPENBLAS_CORETYPE");
   Json walls = Json::array();
   for (const Wall& wall : walls_.empty() ? jail_walls() : walls_) walls.push_back({{"name", wall.name}, {"standing", wall.standing}, {"reason", wall.reason}});
-  return {{"cpu", to_json(describe_cpu(coretype == options_.environment.end() ? "" : coretype->second))},
-          {"ceilings", to_json(ceilings_)},
-          {"compiler", builder_->compiler().version},
-          {"empty_turn_ns", empty_turn_ns_},
-          {"walls", walls}};
+  Json machine = {{"cpu", to_json(describe_cpu(coretype == options_.environment.end() ? "" : coretype->second))},
+                  {"compiler", builder_->compiler().version},
+                  {"empty_turn_ns", empty_turn_ns_},
+                  {"walls", walls}};
+  if (gpu_) machine["gpu"] = to_json(*gpu_);
+  else machine["ceilings"] = to_json(ceilings_);
+  return machine;
 }
 
 }  // namespace whet

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "record/request.h"
 #include "record/task.h"
 #include "truth/build/builder.h"
+#include "truth/gpu/gpu_facts.h"
 #include "truth/judge/contestant.h"
 #include "truth/machine/ceilings.h"
 
@@ -25,6 +27,7 @@ struct JudgeOptions {
   std::string worker_version;                      // version and hash of that program, for the Evaluation
   std::filesystem::path cache_folder;
   std::string abi_header;                          // contents of whet/candidate.h
+  int gpu = -1;                                    // the device by CUDA's number; -1: the CPU
   std::vector<int> cores;                          // lent to Solutions; empty = all that we may use
   std::map<std::string, std::string> environment;  // of Solutions
   std::vector<std::string> nvcc_folders;           // where nvcc is looked for before /usr/local/cuda/bin
@@ -76,7 +79,8 @@ class Judge {
   JudgeOptions options_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Builder> builder_;
-  Ceilings ceilings_;
+  Ceilings ceilings_;            // of the CPU, when that is judged
+  std::optional<GpuFacts> gpu_;
   double empty_turn_ns_ = -1;
   std::map<std::string, double> noise_floor_;  // by task hash
   std::vector<Wall> walls_;

@@ -53,10 +53,15 @@ class Memory {
   virtual int64_t equal_elements(Dtype dtype, const uint8_t* got, const uint8_t* other, int64_t count) = 0;
   virtual void convert_expected(Dtype dtype, const uint8_t* want, int64_t count, uint8_t* out) = 0;
   virtual uint64_t digest(const uint8_t* data, uint64_t bytes) = 0;
-  // As runner::sample().
-  virtual uint64_t sample(uint64_t state, const uint8_t* data, uint64_t bytes, uint64_t salt) = 0;
+  // runner::sample() of one tensor after the other.
+  virtual uint64_t sample(const std::vector<Buffer>& tensors, uint64_t salt) = 0;
   // As host_damage().
   virtual int64_t damage(const Buffer& buffer) = 0;
+
+  // Of a device whose times are taken in another process; 0: the worker's clock is the only clock.
+  virtual uint64_t last_cache_bytes() const { return 0; }
+  // Whether what is lent for reading cannot be written by the one that it is lent to, whatever it does. Else inputs are digested before and after.
+  virtual bool seals() const { return true; }
 
   // As in truth/guard/mutant.h. By way of the host unless a memory has something better.
   virtual void zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t>& shape, size_t axis);

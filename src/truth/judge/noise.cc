@@ -37,11 +37,11 @@ std::vector<double> alternate(const Definition& definition, const Workload& work
     inputs->write(inputs->next(draw));
     for (int i = 0; i < 2; ++i) {
       const int which = (draw + i) % 2;
-      double ns = 0;
-      if (draw % Inputs::kDrawsPerPlan == 0 && (draw == 0 || inputs->has_plan()) && !players[which]->prepare(inputs->set_of(draw), Caches::flushed, ns).correct()) return {};
-      if (!players[which]->run(inputs->set_of(draw), Caches::flushed, ns).correct()) return {};
-      clock.move(Stopwatch::solutions, ns);
-      if (draw > 0) times[which].push_back(net_time(ns, parts.empty_turn_ns));  // the first is warm-up
+      CallTime time;
+      if (draw % Inputs::kDrawsPerPlan == 0 && (draw == 0 || inputs->has_plan()) && !players[which]->prepare(inputs->set_of(draw), Caches::flushed, time).correct()) return {};
+      if (!players[which]->run(inputs->set_of(draw), Caches::flushed, time).correct()) return {};
+      clock.move(Stopwatch::solutions, time.wall);
+      if (draw > 0) times[which].push_back(time.ns < 0 ? INFINITY : net_time(time.ns, parts.empty_turn_ns));  // the first is warm-up
     }
   }
   for (Contestant* player : players) player->close();

@@ -7,6 +7,7 @@
 
 #include "score/ratio.h"
 #include "truth/judge/noise.h"
+#include "truth/judge/slope.h"
 #include "truth/measure/compare.h"
 #include "truth/measure/number_format.h"
 
@@ -19,6 +20,7 @@ constexpr int kLeastPairs = 3;              // fewer give no time
 constexpr int kLeastTwins = 2;              // fewer let a cache pass that knows inputs by a sample, whatever the machine is busy with
 constexpr double kInterrupted = 3;          // a sample this many times the median was interrupted
 constexpr uint64_t kMostAnswers = 256 << 20;  // bytes of expected outputs that are kept
+constexpr int kFurtherDraws = 5;            // of columns that no score hangs on
 constexpr int kResidentEvery = 4;           // one draw in this many is resident
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -30,6 +32,10 @@ Verdict of_reference(const Verdict& verdict) {
 
 bool wants(const EvaluateRequest& request, Column column) {
   return std::find(request.columns.begin(), request.columns.end(), column) != request.columns.end();
+}
+
+runner::Mode mode_of(Column column) {
+  return column == Column::graph ? runner::Mode::graph : column == Column::end_to_end ? runner::Mode::end_to_end : runner::Mode::device;
 }
 
 void discard_interrupted(std::vector<Sample>& samples) {
@@ -73,7 +79,11 @@ WorkloadResult Session::run() {
       const bool turn_of_resident = resident && flushed >= 2 && rounds_[Column::resident] < flushed / (kResidentEvery - 1);
       if (!play(turn_of_resident ? Column::resident : Column::flushed)) break;
     }
+    for (Column column : {Column::graph, Column::end_to_end})
+      for (int i = 0; i < kFurtherDraws && wants(request, column) && memory().last_cache_bytes() && !players_.front().out && !parts_.cancelled; ++i)
+        if (!play(column)) break;
   }
+  hold_against_own_clock();
   for (Player& player : players_) player.contestant->close();
   parts_.reference.close();
   finish(result);
@@ -108,15 +118,15 @@ Verdict Session::compute_expected(const Draw& draw) {
   const int set = parts_.inputs.set_of(draw.number), epoch = parts_.inputs.epoch_of(draw.number);
   Contestant& reference = parts_.reference;
   reference.watch_outputs(false);
-  double ns = 0;
+  CallTime time;
   Verdict verdict{Code::correct, "", ""};
   if (epoch != plan_epoch_ || draw.number == 0) {
-    verdict = reference.prepare(set, Caches::as_they_are, ns);
-    parts_.stopwatch.move(Stopwatch::reference, ns);
+    verdict = reference.prepare(set, Caches::as_they_are, time);
+    parts_.stopwatch.move(Stopwatch::reference, time.wall);
   }
   if (verdict.correct()) {
-    verdict = reference.run(set, Caches::as_they_are, ns);
-    parts_.stopwatch.move(Stopwatch::reference, ns);
+    verdict = reference.run(set, Caches::as_they_are, time);
+    parts_.stopwatch.move(Stopwatch::reference, time.wall);
   }
   if (!verdict.correct()) return of_reference(verdict);
   return keep_answer(draw.number);
@@ -172,14 +182,14 @@ bool Session::play(Column column) {
     if (player.out) continue;
     parts_.inputs.hide(draw);
     if (plan) {
-      double ns = 0;
-      const Verdict verdict = player.contestant->prepare(parts_.inputs.set_of(draw.number), Caches::flushed, ns);
-      parts_.stopwatch.move(Stopwatch::solutions, ns);
+      CallTime time;
+      const Verdict verdict = player.contestant->prepare(parts_.inputs.set_of(draw.number), Caches::flushed, time);
+      parts_.stopwatch.move(Stopwatch::solutions, time.wall);
       if (!verdict.correct()) {
         player.trial.verdict = verdict, player.out = true;
         continue;
       }
-      if (column == Column::cold) player.trial.samples[Column::cold].push_back({draw.number, static_cast<int>(i), ns, ""});
+      if (column == Column::cold) player.trial.samples[Column::cold].push_back({draw.number, static_cast<int>(i), time.wall, ""});
     }
     take_turn(player, draw, column, static_cast<int>(i));
     if (players_.front().out) return false;
@@ -192,23 +202,26 @@ bool Session::play(Column column) {
 void Session::take_turn(Player& player, const Draw& draw, Column column, int position) {
   std::vector<Buffer>& outputs = player.contestant->outputs();
   for (size_t i = 0; i < outputs.size(); ++i) memory().copy(outputs[i].data(), stale_[i].data(), stale_[i].bytes());
-  double ns = 0;
+  CallTime time;
   player.contestant->watch_outputs(true);
-  Verdict verdict = player.contestant->run(parts_.inputs.set_of(draw.number), column == Column::resident ? Caches::resident : Caches::flushed, ns);
-  parts_.stopwatch.move(Stopwatch::solutions, ns);
+  const Caches caches = column == Column::resident ? Caches::resident : Caches::flushed;
+  Verdict verdict = player.contestant->run(parts_.inputs.set_of(draw.number), caches, time, mode_of(column));
+  parts_.stopwatch.move(Stopwatch::solutions, std::max(0.0, time.wall));
   if (verdict.correct()) verdict = check(player, draw);
   if (!verdict.correct()) {
     player.trial.verdict = verdict;
     player.out = true;
     return;
   }
-  const double net = net_time(ns, parts_.empty_turn_ns);
+  if (time.ns < 0) return;  // right, and not timed
+  const double net = net_time(time.ns, column == Column::end_to_end ? 0 : parts_.empty_turn_ns);
   auto& samples = player.trial.samples[column];
   if (column == Column::cold && !samples.empty()) {
     samples.back().ns += net;  // prepare() and the first run()
     return;
   }
   samples.push_back({draw.number, position, net, ""});
+  if (column == Column::flushed && time.host >= 0) player.trial.samples[Column::host].push_back({draw.number, position, time.host, ""});
 }
 
 Verdict Session::check(Player& player, const Draw& draw) {
@@ -264,6 +277,27 @@ Verdict Session::explain(Player& player, const Draw& draw, size_t output, const 
   if (zeros) evidence = "every element is zero";
   else if (untouched > count / 100) evidence = fmt::format("{} of {} elements still held what was there before the call", untouched, count);
   return {Code::wrong, sentence, evidence};
+}
+
+// A time that the candidate's process took is believed as far as the worker's clock bears it out.
+void Session::hold_against_own_clock() {
+  Player& candidate = players_.front();
+  if (candidate.out || parts_.cancelled || memory().last_cache_bytes() == 0 || !parts_.times_count) return;
+  const double claimed = candidate.trial.median_ns(Column::flushed), host = candidate.trial.median_ns(Column::host);
+  if (!std::isfinite(claimed)) return;
+  const Slope slope = measure_slope({parts_.definition, parts_.workload, parts_.inputs, parts_.reference, *candidate.contestant, claimed, parts_.stopwatch});
+  candidate.trial.verdict = slope.verdict;
+  if (!slope.verdict.correct() || slope.ns < 0) return;
+  candidate.trial.slope_ns = slope.ns;
+  switch (believe(claimed, std::isfinite(host) ? host : 0, slope.ns)) {
+    case Belief::agrees: break;
+    case Belief::host_bound:
+      for (Sample& sample : candidate.trial.samples[Column::flushed]) sample.ns *= slope.ns / claimed;
+      break;
+    case Belief::refuted:
+      candidate.trial.verdict = {Code::clock_not_believed,
+                                 fmt::format("its process reported {:.2f} us a call, by the worker's clock a call more takes {:.2f} us longer", claimed / 1e3, slope.ns / 1e3), ""};
+  }
 }
 
 bool Session::enough() const {

@@ -29,6 +29,7 @@ class Session {
     double floor_ns = 0;
     const std::atomic<bool>& cancelled;
     Stopwatch& stopwatch;
+    bool times_count = true;             // not for a hidden workload
   };
 
   explicit Session(Parts parts) : parts_(std::move(parts)) {}
@@ -53,6 +54,7 @@ class Session {
   Verdict check(Player& player, const Draw& draw);
   Verdict explain(Player& player, const Draw& draw, size_t output, const std::string& sentence, bool not_finite);
   bool enough() const;
+  void hold_against_own_clock();
   void finish(WorkloadResult& result);
 
   Parts parts_;

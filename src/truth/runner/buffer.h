@@ -30,6 +30,7 @@ class Buffer {
   uint8_t* data() { return base_ + placement_.offset; }
   const uint8_t* data() const { return base_ + placement_.offset; }
   uint64_t bytes() const { return placement_.bytes; }
+  const void* keeper() const { return keeper_.get(); }
 
  private:
   int descriptor_ = -1;

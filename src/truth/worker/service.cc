@@ -6,13 +6,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <memory>
+
+#include <fmt/ranges.h>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_impl.h"
 #include "record/request.h"
 #include "task/load.h"
+#include "truth/gpu/device_code.h"
+#include "truth/gpu/gpu_facts.h"
 #include "truth/judge/judge.h"
 #include "truth/machine/cpu.h"
 #include "truth/worker/blob_store.h"
@@ -26,40 +31,47 @@ class Service {
   explicit Service(const ServiceOptions& options) : options_(options) {}
 
   Expected<Json> hello() {
-    return Json{{"name", "whet-worker"}, {"version", options_.version}, {"program", program_hash()}, {"protocol", 1}, {"targets", {"cpu"}}};
+    return Json{{"name", "whet-worker"}, {"version", options_.version}, {"program", program_hash()}, {"protocol", 1}, {"targets", describe_gpus() ? Json{"cpu", "cuda"} : Json{"cpu"}}};
   }
-  Expected<Json> machine() {
-    WHET_OK(open_judge());
-    return judge_->describe_machine();
-  }
+  Expected<Json> machine();
   Expected<Json> have(const Json& params);
   Expected<Json> put(const Json& params);
   Expected<Json> build(const Json& params);
   Expected<Json> evaluate(const Json& params, CallContext& context);
 
  private:
-  Status open_judge();
+  // The judge of tasks with this target, made when it is first needed.
+  Expected<Judge*> judge_of(const std::string& target);
   const std::string& program_hash();
   // What a request names: the Solution in its manifest, else the task's own of that name.
   Expected<Solution> solution(const SolutionRef& ref, const Task& task) const;
 
   const ServiceOptions& options_;
   BlobStore blobs_;
-  std::unique_ptr<Judge> judge_;
+  std::map<std::string, std::unique_ptr<Judge>> judges_;  // by target
   std::string program_hash_;
   std::map<std::string, Task> tasks_;  // read ones, by task hash and manifest hash
 };
 
-// All Solutions of this machine share its cores: whoever times holds this.
-Expected<Descriptor> lock_cores(const std::vector<int>& cores) {
-  std::string name = "/tmp/whet-cores";
-  for (int core : cores) name += "-" + std::to_string(core);
-  if (name.size() > 200) name = "/tmp/whet-cores-" + sha256_hex(name).substr(0, 16);
+constexpr int kGpu = 0;  // the first that CUDA shows; CUDA_VISIBLE_DEVICES chooses another
+
+// All Solutions of this machine share its cores, or its GPU: whoever times holds this.
+Expected<Descriptor> lock_device(const std::string& device) {
+  std::string name = "/tmp/whet-" + device;
+  if (name.size() > 200) name = "/tmp/whet-" + sha256_hex(device).substr(0, 16);
   Descriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!file) return system_error("opening the lock " + name, errno);
   while (flock(file.get(), LOCK_EX) != 0)
     if (errno != EINTR) return system_error("waiting for the lock " + name, errno);
   return file;
+}
+
+std::string named(const std::vector<int>& cores) { return fmt::format("cores-{}", fmt::join(cores, "-")); }
+
+Expected<Descriptor> lock_target(const std::string& target) {
+  if (target == "cpu") return lock_device(named(allowed_cores()));
+  WHET_TRY(const auto gpus, describe_gpus());
+  return lock_device(gpus.at(kGpu).uuid);
 }
 
 const std::string& Service::program_hash() {
@@ -70,9 +82,27 @@ const std::string& Service::program_hash() {
   return program_hash_;
 }
 
-Status Service::open_judge() {
-  if (judge_) return {};
+// The CPU's ceilings take a moment to measure, a GPU's facts none.
+Expected<Json> Service::machine() {
+  WHET_TRY(const Judge* judge, judge_of("cpu"));
+  Json machine = judge->describe_machine();
+  if (auto gpus = describe_gpus()) {
+    machine["gpus"] = Json::array();
+    for (const GpuFacts& gpu : *gpus) machine["gpus"].push_back(to_json(gpu));
+  } else {
+    machine["no_gpu"] = gpus.error().what;
+  }
+  return machine;
+}
+
+Expected<Judge*> Service::judge_of(const std::string& target) {
+  if (const auto known = judges_.find(target); known != judges_.end()) return known->second.get();
   JudgeOptions options;
+  if (target == "cuda") {
+    WHET_OK(device_code());
+    WHET_TRY(const auto gpus, describe_gpus());
+    options.gpu = kGpu;
+  }
   options.program = options_.program;
   options.worker_version = options_.version + " " + program_hash().substr(0, 16);
   options.cache_folder = options_.cache_folder;
@@ -81,10 +111,9 @@ Status Service::open_judge() {
   options.nvcc_folders = options_.nvcc_folders;
   options.cores = allowed_cores();
   options.environment["OMP_NUM_THREADS"] = std::to_string(options.cores.size());
-  WHET_TRY(auto lock, lock_cores(options.cores));  // the ceilings are times too
+  WHET_TRY(auto lock, lock_target(target));  // the ceilings are times too
   WHET_TRY(auto judge, Judge::make(std::move(options)));
-  judge_ = std::make_unique<Judge>(std::move(judge));
-  return {};
+  return (judges_[target] = std::make_unique<Judge>(std::move(judge))).get();
 }
 
 Expected<Json> Service::have(const Json& params) {
@@ -131,9 +160,9 @@ Expected<Json> Service::build(const Json& params) {
     if (hash.is_string()) ref.manifest[path] = hash.get<std::string>();
   if (!complaints.empty()) return bad_input("{}", complaints.front());
   if (ref.manifest.empty()) return bad_input("build: solution.manifest: expected at least one file");
-  WHET_OK(open_judge());
+  WHET_TRY(Judge * judge, judge_of("cpu"));  // building needs no device
   WHET_TRY(const Solution source, solution(ref, Task{}));
-  WHET_TRY(const BuildOutcome outcome, judge_->build(source));
+  WHET_TRY(const BuildOutcome outcome, judge->build(source));
   return Json{{"code", static_cast<int>(outcome.verdict.code)}, {"sentence", outcome.verdict.sentence}, {"log", outcome.log},
               {"artifact", outcome.artifact_sha256},            {"seconds", outcome.seconds},           {"commands", outcome.commands},
               {"device_code", to_json(outcome.device)}};
@@ -141,7 +170,6 @@ Expected<Json> Service::build(const Json& params) {
 
 Expected<Json> Service::evaluate(const Json& params, CallContext& context) {
   WHET_TRY(EvaluateRequest request, evaluate_request_from_json(params, "evaluate"));
-  WHET_OK(open_judge());
   WHET_TRY_IN("evaluate: task", const auto files, blobs_.files(request.task));
   const std::string key = tree_hash(files);
   if (!tasks_.count(key)) {
@@ -150,7 +178,6 @@ Expected<Json> Service::evaluate(const Json& params, CallContext& context) {
   }
   JudgeInput input;
   input.task = tasks_.at(key);
-  if (input.task.target != "cpu") return bad_input("the task {} is for {}; this worker judges cpu tasks", input.task.name, input.task.target);
   input.task_hash = task_hash(files);
   input.candidate_name = request.solution.name;
   WHET_TRY(input.candidate, solution(request.solution, input.task));
@@ -173,8 +200,9 @@ Expected<Json> Service::evaluate(const Json& params, CallContext& context) {
   if (!any_of_task)
     for (auto& opponent : input.baselines) opponent.role = "baseline";
   input.request = std::move(request);
-  WHET_TRY(auto lock, lock_cores(allowed_cores()));
-  WHET_TRY(const Evaluation evaluation, judge_->evaluate(input, [&](const Json& message) { context.progress(message); }, context.cancelled()));
+  WHET_TRY_IN("the task " + input.task.name + " is for " + input.task.target, Judge * judge, judge_of(input.task.target));
+  WHET_TRY(auto lock, lock_target(input.task.target));
+  WHET_TRY(const Evaluation evaluation, judge->evaluate(input, [&](const Json& message) { context.progress(message); }, context.cancelled()));
   return to_json(evaluation);
 }
 

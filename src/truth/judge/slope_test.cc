@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "truth/judge/slope.h"
+
+#include <gtest/gtest.h>
+
+namespace whet {
+namespace {
+
+// Claimed, host, slope; nanoseconds.
+TEST(Believe, AllowsTwoMicrosecondsOrFivePercentAndALaunch) {
+  EXPECT_EQ(believe(10e3, 3e3, 13.4e3), Belief::agrees);
+  EXPECT_EQ(believe(10e3, 3e3, 13.6e3), Belief::refuted);
+  EXPECT_EQ(believe(1000e3, 3e3, 1051e3), Belief::agrees);
+  EXPECT_EQ(believe(1000e3, 3e3, 1052e3), Belief::refuted);
+}
+
+TEST(Believe, AShorterSlopeIsNoReasonToDoubt) { EXPECT_EQ(believe(10e3, 3e3, 2e3), Belief::agrees); }
+
+TEST(Believe, WhatTheHostTookExplainsALongerSlope) {
+  EXPECT_EQ(believe(10e3, 25e3, 26e3), Belief::host_bound);
+  EXPECT_EQ(believe(10e3, 25e3, 31e3), Belief::refuted);
+}
+
+}  // namespace
+}  // namespace whet

@@ -196,7 +196,14 @@ class Build {
     fs::permissions(work_.path(), fs::perms(0755), code);  // the jail's user must get through
     if (code) return machine_failed("cannot open {} to a jail: {}", work_.path().string(), code.message());
     WHET_OK(write_tree(work_.path() / "src", input_.sources));
-    return write_tree(work_.path() / "abi", {{"whet/candidate.h", input_.abi_header}});
+    WHET_OK(write_tree(work_.path() / "abi", {{"whet/candidate.h", input_.abi_header}}));
+    // nvcc -lineinfo writes the times of the files into what it makes.
+    const auto then = std::chrono::file_clock::from_sys(std::chrono::sys_seconds(std::chrono::seconds(946'684'800)));  // 2000
+    for (const auto& [path, contents] : input_.sources) {
+      fs::last_write_time(work_.path() / "src" / path, then, code);
+      if (code) return machine_failed("cannot set the time of {}: {}", path, code.message());
+    }
+    return {};
   }
 
   std::vector<std::string> compile_flags(const std::string& path) const {

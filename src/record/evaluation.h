@@ -79,7 +79,7 @@ struct SolutionFacts {
   std::string notes;            // what the Solution says of itself: library version, chosen kernel
   std::vector<std::string> commands;  // compile and link commands
   double build_seconds = 0;
-  DeviceCode device = {};       // "device_code", of CUDA Solutions; in JSON absent where there is none, and in what was written before there could be
+  KernelReport device = {};       // "device_code", of CUDA Solutions; in JSON absent where there is none, and in what was written before there could be
   bool operator==(const SolutionFacts&) const = default;
 };
 

@@ -74,8 +74,8 @@ class Generator {
     }
     return board;
   }
-  DeviceCode device_code() {
-    DeviceCode code;
+  KernelReport device_code() {
+    KernelReport code;
     for (int i = below(3); i > 0; --i)
       code.kernels.push_back({text(), text(), text(), below(255), below(16), int64_t{1} << below(40), below(99), below(99), below(99), below(99), {text(), text()}});
     if (chance()) code.advisories = {text()};

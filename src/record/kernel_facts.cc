@@ -42,14 +42,14 @@ Json to_json(const KernelFacts& kernel) {
           {"advisories", kernel.advisories}};
 }
 
-Json to_json(const DeviceCode& code) {
+Json to_json(const KernelReport& code) {
   Json kernels = Json::array();
   for (const KernelFacts& kernel : code.kernels) kernels.push_back(to_json(kernel));
   return {{"kernels", std::move(kernels)}, {"advisories", code.advisories}};
 }
 
-DeviceCode read_device_code(ExactReader& in) {
-  DeviceCode code;
+KernelReport read_device_code(ExactReader& in) {
+  KernelReport code;
   const Json& kernels = in.array("kernels");
   for (std::size_t i = 0; i < kernels.size() && !in.failed(); ++i)
     code.kernels.push_back(read_kernel(kernels[i], in, i));

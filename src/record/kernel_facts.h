@@ -25,17 +25,17 @@ struct KernelFacts {
 };
 
 // Of all device code of one Solution.
-struct DeviceCode {
+struct KernelReport {
   std::vector<KernelFacts> kernels;     // in the order in which they were compiled
   std::vector<std::string> advisories;  // those of no kernel
   bool empty() const { return kernels.empty() && advisories.empty(); }
-  bool operator==(const DeviceCode&) const = default;
+  bool operator==(const KernelReport&) const = default;
 };
 
 class ExactReader;
 Json to_json(const KernelFacts& kernel);
 // {"kernels": [..], "advisories": [..]}. What is read is read strictly: every key, no other. Errors go where those of `in` go.
-Json to_json(const DeviceCode& code);
-DeviceCode read_device_code(ExactReader& in);
+Json to_json(const KernelReport& code);
+KernelReport read_device_code(ExactReader& in);
 
 }  // namespace whet

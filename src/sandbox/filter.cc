@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -68,8 +69,6 @@ constexpr const char* kAlwaysForbidden[] = {"ptrace",
                                             "vhangup",
                                             "sethostname",
                                             "setdomainname",
-                                            "socket",
-                                            "socketpair",
                                             "quotactl",
                                             "syslog"};
 // A library may probe for these and do without.
@@ -111,9 +110,13 @@ scmp_arg_cmp argument_bits_are(unsigned index, uint64_t mask, uint64_t value) {
   return {index, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
-void add_common_rules(Builder& builder, uint32_t forbidden) {
+void add_common_rules(Builder& builder, uint32_t forbidden, bool local_sockets) {
   const uint32_t refused = SCMP_ACT_ERRNO(EPERM);
   builder.all(forbidden, kAlwaysForbidden);
+  for (const char* name : {"socket", "socketpair"}) {
+    if (local_sockets) builder.when(forbidden, name, argument_is_not(0, AF_UNIX));
+    else builder.all(forbidden, std::array{name});
+  }
   builder.all(refused, kAlwaysRefused);
   // clone3 passes its flags in memory, where no filter can see them; glibc then uses clone.
   if (const int number = seccomp_syscall_resolve_name("clone3"); number >= 0)
@@ -190,7 +193,7 @@ void remember_names() {
   };
   for (const char* name : kAlwaysForbidden) remember(name);
   for (const char* name : kRunnerForbidden) remember(name);
-  for (const char* name : {"clone", "kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"}) remember(name);
+  for (const char* name : {"socket", "socketpair", "clone", "kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"}) remember(name);
 }
 
 Status handle_signals() {
@@ -206,15 +209,17 @@ Status handle_signals() {
 
 }  // namespace
 
-Expected<std::vector<sock_filter>> start_filter(SyscallProfile) {
-  // The two profiles start alike: a runner must still be executed, and load its libraries. What sets it apart comes from inside it.
-  static const Expected<std::vector<sock_filter>> made = []() -> Expected<std::vector<sock_filter>> {
+// A runner and a build start alike: a runner must still be executed, and load its libraries. What sets it apart comes from inside it. Only for a GPU
+// there is more: its driver makes a socket of the abstract kind at cuInit, which reaches nobody outside the network namespace.
+Expected<std::vector<sock_filter>> start_filter(SyscallProfile profile) {
+  const auto make = [](bool local_sockets) -> Expected<std::vector<sock_filter>> {
     Builder builder;
-    add_common_rules(builder, SCMP_ACT_ERRNO(EPERM));
+    add_common_rules(builder, SCMP_ACT_ERRNO(EPERM), local_sockets);
     WHET_OK(finished(builder));
     return exported(builder);
-  }();
-  return made;
+  };
+  static const Expected<std::vector<sock_filter>> usual = make(false), with_sockets = make(true);
+  return profile == SyscallProfile::gpu_runner ? with_sockets : usual;
 }
 
 Status enter_runner_filter() {
@@ -222,7 +227,7 @@ Status enter_runner_filter() {
   WHET_OK(handle_signals());
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return system_error("cannot make the process undumpable", errno);
   Builder builder;
-  add_common_rules(builder, SCMP_ACT_TRAP);
+  add_common_rules(builder, SCMP_ACT_TRAP, false);
   add_runner_rules(builder);
   builder.note(seccomp_attr_set(builder.filter.get(), SCMP_FLTATR_CTL_TSYNC, 1));
   builder.note(seccomp_attr_set(builder.filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));

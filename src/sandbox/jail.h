@@ -34,8 +34,8 @@ struct JailLimits {
 };
 
 // What the filter of system calls forbids from the start: both forbid ptrace, sockets, mounts, namespaces, keys, bpf, io_uring, ...
-// `runner` additionally expects the payload to call enter_runner_filter() (runner_filter.h), after which it can start no process.
-enum class SyscallProfile { runner, build };
+// `gpu_runner` may make sockets of AF_UNIX until then; `runner` and it additionally expect the payload to call enter_runner_filter() (runner_filter.h), after which it can start no process.
+enum class SyscallProfile { runner, gpu_runner, build };
 
 // What becomes of fd 1 and 2, unless `descriptors` gives them.
 enum class JailOutput {

@@ -52,7 +52,7 @@ struct BuildOutcome {
   double seconds = 0;
   int objects = 0, objects_from_cache = 0;
   bool artifact_from_cache = false;
-  DeviceCode device;  // what ptxas said of the kernels in .cu files, cached or not
+  KernelReport device;  // what ptxas said of the kernels in .cu files, cached or not
 
   bool ok() const { return verdict.code == Code::correct; }
 };

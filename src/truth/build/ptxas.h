@@ -9,7 +9,7 @@ namespace whet {
 
 // What `nvcc -Xptxas -v` wrote, taken apart.
 struct PtxasReading {
-  DeviceCode code;
+  KernelReport code;
   std::string rest;  // what is not a fact of ptxas: errors and warnings of all programs, ptxas' own too
 };
 

@@ -23,7 +23,7 @@ PtxasReading fixture(const std::string& name) {
 }
 
 TEST(Ptxas, SpillsStacksAndSharedMemoryBelongToTheirKernels) {
-  const DeviceCode code = fixture("spills.txt").code;
+  const KernelReport code = fixture("spills.txt").code;
   ASSERT_THAT(code.kernels, SizeIs(3));
   const KernelFacts &stack = code.kernels[0], &shares = code.kernels[1], &spills = code.kernels[2];
   EXPECT_EQ(stack.name, "tiles::has_a_stack(int const*, float*)");
@@ -59,7 +59,7 @@ TEST(Ptxas, AdviceStandsWithTheKernelThatItNamesAndElseWithTheWhole) {
 }
 
 TEST(Ptxas, AKernelStandsOncePerArchitecture) {
-  const DeviceCode code = fixture("two_architectures.txt").code;
+  const KernelReport code = fixture("two_architectures.txt").code;
   ASSERT_THAT(code.kernels, SizeIs(4));
   EXPECT_EQ(code.kernels[0].arch, "sm_90a");
   EXPECT_EQ(code.kernels[2].arch, "sm_100a");

@@ -54,6 +54,7 @@ Verdict describe_fault(const Bell& bell, const std::string& during) {
 // A GPU is a few device files, the driver's library, and what the driver reads of the machine.
 void give_gpu(JailSpec& spec, const RunnerGpu& gpu) {
   spec.argv[1] = "--cuda-runner";
+  spec.profile = SyscallProfile::gpu_runner;
   spec.devices = gpu.device_files;
   for (const std::string& folder : {gpu.driver_folder, std::string("/sys")})
     if (!folder.empty() && std::filesystem::is_directory(folder)) spec.read_only.push_back({folder, folder});

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes definitions/ and workloads/ of tasks/attention-hopper from knowledge/attention_hopper_grid.jsonl.
+"""Writes definitions/ and workloads/ of tasks/attention-hopper from knowledge/attention_hopper_grid.jsonl, and
+tests/gpu/small_workloads.jsonl (every feature in shapes that a CPU computes at once) from knowledge/attention_hopper_small.jsonl.
 
     tools/make_attention_hopper.py [--check]
 
@@ -24,6 +25,7 @@ import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GRID = ROOT / "knowledge" / "attention_hopper_grid.jsonl"
+SMALL = ROOT / "knowledge" / "attention_hopper_small.jsonl"
 TASK = ROOT / "tasks" / "attention-hopper"
 
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "e4m3": "float8_e4m3fn"}
@@ -395,8 +397,12 @@ def workload_of(row, smoke):
     }
 
 
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+
+
 def files():
-    rows = [json.loads(line) for line in GRID.read_text().splitlines() if line.strip()]
+    rows = rows_of(GRID)
     smallest = {}  # of each Definition, by its operations
     for row in rows:
         pairs = sum(q * k for q, k in zip(lengths(row["sq"], row["b"]), lengths(row["sk"], row["b"])))
@@ -408,9 +414,11 @@ def files():
     out = {}
     for kind in KINDS:
         own = [row for row in rows if kind_of(row) == kind]
-        out["definitions/%s.json" % name_of(kind)] = json.dumps(definition_of(kind), indent=1) + "\n"
-        out["workloads/%s.jsonl" % name_of(kind)] = "".join(json.dumps(workload_of(row, smoke)) + "\n" for row in own)
-    unknown = {kind_of(row) for row in rows} - set(KINDS)
+        out[TASK / "definitions" / (name_of(kind) + ".json")] = json.dumps(definition_of(kind), indent=1) + "\n"
+        out[TASK / "workloads" / (name_of(kind) + ".jsonl")] = "".join(json.dumps(workload_of(row, smoke)) + "\n" for row in own)
+    small = rows_of(SMALL)
+    out[ROOT / "tests" / "gpu" / "small_workloads.jsonl"] = "".join(json.dumps(workload_of(row, {})) + "\n" for row in small)
+    unknown = {kind_of(row) for row in rows + small} - set(KINDS)
     if unknown:
         raise SystemExit("%s: no Definition for %s; add the kind to KINDS" % (GRID, sorted(unknown)))
     return out
@@ -421,11 +429,10 @@ def main():
     if sys.argv[1:] and not check:
         raise SystemExit(__doc__)
     stale = []
-    for path, text in files().items():
-        target = TASK / path
+    for target, text in files().items():
         if target.exists() and target.read_text() == text:
             continue
-        stale.append(path)
+        stale.append(str(target.relative_to(ROOT)))
         if not check:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)

@@ -19,6 +19,7 @@ is used. One line of the grid is one scenario:
 """
 
 import json
+import math
 import pathlib
 import sys
 import uuid
@@ -328,6 +329,14 @@ def spread_of(row):
     return round(square ** 0.5, 3)
 
 
+def sink_range(row):
+    """Where the log-sum-exp of a row that sees many keys lies: a sink far below would change nothing, one far above all."""
+    heavy = PEAK * PEAK * spread_of(row) ** 2 * scale_of(row)
+    keys = min(max(lengths(row["sk"], row["b"])), row["window"][0] + 1 if "window" in row else 1 << 30)
+    whole = heavy + math.log(max(1.0, keys / (2 * row["d"]))) + 1.5
+    return {"kind": "uniform", "low": round(whole - 3, 1), "high": round(whole + 1, 1)}
+
+
 def tolerance_of(row):
     """See README.md of the task: what an honest kernel of that precision needs, times two."""
     if row["q"] == "e4m3":
@@ -348,7 +357,7 @@ def recipes_of(row, kind):
         "k": planted,
         "kv": planted,
         "v": {"kind": "normal", "scale": 1.0},
-        "sink": {"kind": "uniform", "low": 8.0, "high": 16.0},
+        "sink": sink_range(row),
         "leftpad": {"kind": "lengths", "lengths": row.get("leftpad")},
         "cu_seqlens_q": {"kind": "lengths", "lengths": cumulative(sqs)},
         "cu_seqlens_k": {"kind": "lengths", "lengths": cumulative(sks)},

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 TaskFiles good() { return *new_task("vectors"); }
 
 TEST(LoadTask, AcceptsTheShippedTasks) {
-  for (const char* name : {"attention-cpu", "rmsnorm-cpu"}) {
+  for (const char* name : {"attention-cpu", "attention-hopper", "rmsnorm-cpu"}) {
     auto files = read_tree(std::string(WHET_SOURCE_DIR "/tasks/") + name);
     ASSERT_TRUE(files) << files.error().what;
     const TaskReport report = read_task(*files, name);
@@ -31,6 +31,48 @@ TEST(LoadTask, AcceptsTheShippedTasks) {
     EXPECT_FALSE(report.task->set("full").empty());
     EXPECT_FALSE(describe_task(*report.task).empty());
   }
+}
+
+TEST(LoadTask, TheHopperTaskHasItsScenariosByFamilyAndSet) {
+  auto files = read_tree(WHET_SOURCE_DIR "/tasks/attention-hopper");
+  ASSERT_TRUE(files);
+  auto task = load_task(*files, "attention-hopper");
+  ASSERT_TRUE(task) << task.error().what;
+  EXPECT_EQ(task->target, "cuda");
+  std::map<std::string, int> families;
+  for (const Workload& workload : task->workloads) {
+    ++families[workload.family];
+    EXPECT_GT(workload.floor_flops, 0) << workload.name;
+    EXPECT_GT(workload.floor_bytes, 0) << workload.name;
+  }
+  const std::map<std::string, int> expected = {
+      {"dense_prefill", 47}, {"varlen_prefill", 9}, {"chunked_prefill", 10}, {"decode", 37}, {"spec_decode", 8},
+      {"sliding_window", 14}, {"softcap", 10}, {"sink", 7}, {"leftpad", 4}, {"fp8_prefill", 12},
+      {"fp8_decode", 8}, {"mla", 8}, {"edge", 8}};
+  EXPECT_EQ(families, expected);
+  for (const auto& [name, size] : {std::pair{"full", 182u}, {"58", 58u}, {"40", 40u}, {"26", 26u}, {"smoke", 12u}})
+    EXPECT_EQ(task->set(name).size(), size) << name;
+  for (const auto& [inner, outer] : {std::pair{"26", "40"}, {"40", "58"}, {"58", "full"}})
+    for (const Workload* workload : task->set(inner)) EXPECT_THAT(workload->sets, Contains(outer)) << workload->name;
+}
+
+// What the kernels take for granted of a page table: enough pages, each for one place.
+TEST(LoadTask, TheHopperTasksPagedWorkloadsHaveAPageForEveryEntry) {
+  auto files = read_tree(WHET_SOURCE_DIR "/tasks/attention-hopper");
+  auto task = load_task(*files, "attention-hopper");
+  ASSERT_TRUE(task);
+  int paged = 0;
+  for (const Workload& workload : task->workloads) {
+    if (!workload.inputs.contains("page_table")) continue;
+    ++paged;
+    const auto& axes = workload.axes;
+    EXPECT_EQ(workload.inputs.at("page_table").recipe.kind, Recipe::Kind::page_permutation);
+    EXPECT_EQ(axes.at("num_pages"), axes.at("batch") * axes.at("pages_per_seq")) << workload.name;
+    for (int64_t length : workload.inputs.at("seqused_k").recipe.lengths)
+      EXPECT_LE(length, axes.at("pages_per_seq") * axes.at("page_size")) << workload.name;
+    EXPECT_EQ(workload.inputs.at("cu_seqlens_q").recipe.lengths.back(), axes.at("total_q")) << workload.name;
+  }
+  EXPECT_EQ(paged, 45);
 }
 
 TEST(LoadTask, KeepsOrderSetsAndDefaults) {

@@ -67,5 +67,16 @@ TEST(TypedHeader, CompilesAsC99AndAsCpp) {
   }
 }
 
+TEST(TypedHeader, CompilesForTheHopperTask) {
+  auto files = read_tree(WHET_SOURCE_DIR "/tasks/attention-hopper");
+  auto task = load_task(*files, "attention-hopper");
+  ASSERT_TRUE(task);
+  ASSERT_EQ(task->definitions.size(), 12u);
+  std::string all;
+  for (const Definition& definition : task->definitions) all += typed_header(definition);
+  EXPECT_EQ(compile(all, "gcc -std=c99", ".c"), 0);
+  EXPECT_EQ(compile(all, "g++ -std=c++20", ".cc"), 0);
+}
+
 }  // namespace
 }  // namespace whet

@@ -65,7 +65,7 @@ TEST_F(BadInput, UnknownAgent) {
 
 TEST_F(BadInput, UnknownTask) {
   expect_refusal({"task", "show", "atention-cpu"}, 2,
-                 "whet: there is no task 'atention-cpu'; did you mean 'attention-cpu'?; known are attention-cpu and rmsnorm-cpu\n");
+                 "whet: there is no task 'atention-cpu'; did you mean 'attention-cpu'?; known are attention-cpu, attention-hopper and rmsnorm-cpu\n");
 }
 
 TEST_F(BadInput, TaskFolderThatIsNotThere) { expect_refusal({"task", "check", "no/such"}, 2, "whet: no/such: there is no such folder\n"); }

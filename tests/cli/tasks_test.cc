@@ -12,12 +12,13 @@ class Tasks : public WhetTest {};
 TEST_F(Tasks, ListNamesTheShippedOnes) {
   const ProcessResult result = whet({"task", "list"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("attention-cpu    26 workloads"));
-  EXPECT_THAT(result.out, HasSubstr("rmsnorm-cpu       4 workloads"));
+  EXPECT_THAT(result.out, HasSubstr("attention-cpu       26 workloads"));
+  EXPECT_THAT(result.out, HasSubstr("attention-hopper   182 workloads"));
+  EXPECT_THAT(result.out, HasSubstr("rmsnorm-cpu          4 workloads"));
 }
 
 TEST_F(Tasks, ShippedTasksHaveNoComplaint) {
-  for (const char* name : {"attention-cpu", "rmsnorm-cpu"}) {
+  for (const char* name : {"attention-cpu", "attention-hopper", "rmsnorm-cpu"}) {
     const ProcessResult result = whet({"task", "check", name});
     EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
     EXPECT_THAT(result.out, HasSubstr("no complaint"));

@@ -102,7 +102,7 @@ class CudaRunner : public testing::Test {
 };
 
 TEST_F(CudaRunner, ComputesAndIsTimed) {
-  open("honest");
+  ASSERT_NO_FATAL_FAILURE(open("honest"));
   Turn turn;
   ASSERT_EQ(run(0, turn), correct()) << runner_->stderr_tail();  // untimed: whatever is loaded late is loaded
   std::vector<double> times;
@@ -129,7 +129,7 @@ TEST_F(CudaRunner, ComputesAndIsTimed) {
 }
 
 TEST_F(CudaRunner, MeasuresEndToEndAndReplaysAGraph) {
-  open("honest");
+  ASSERT_NO_FATAL_FAILURE(open("honest"));
   Turn device_turn, turn;
   ASSERT_EQ(run(0, device_turn), correct());
   ASSERT_EQ(run(1, turn, {CacheState::flushed, Mode::end_to_end, 1, 0}), correct());
@@ -148,7 +148,7 @@ TEST_F(CudaRunner, MeasuresEndToEndAndReplaysAGraph) {
 }
 
 TEST_F(CudaRunner, RunsBurstsOverSetsOfTheirOwn) {
-  open("honest");
+  ASSERT_NO_FATAL_FAILURE(open("honest"));
   constexpr int kMany = 8;
   for (int i = 0; i < kMany; ++i) {
     inputs_.push_back(buffer(DeviceBuffer::Place::drawn, static_cast<uint64_t>(i)));
@@ -181,7 +181,7 @@ TEST_F(CudaRunner, RunsBurstsOverSetsOfTheirOwn) {
 }
 
 TEST_F(CudaRunner, LendsAWorkspace) {
-  open("with_workspace");
+  ASSERT_NO_FATAL_FAILURE(open("with_workspace"));
   uint64_t bytes = 0;
   ASSERT_EQ(runner_->workspace_bytes(bytes), correct());
   ASSERT_EQ(bytes, 4096u);
@@ -201,7 +201,7 @@ TEST_F(CudaRunner, LendsAWorkspace) {
 }
 
 TEST_F(CudaRunner, AWriteToAnInputEndsOnlyTheRunner) {
-  open("writes_input");
+  ASSERT_NO_FATAL_FAILURE(open("writes_input"));
   const auto before = device()->digest(inputs_[0].address(), kBytes);
   Turn turn;
   const Verdict verdict = run(0, turn);
@@ -212,7 +212,7 @@ TEST_F(CudaRunner, AWriteToAnInputEndsOnlyTheRunner) {
 }
 
 TEST_F(CudaRunner, OutOfBoundsEndsOnlyTheRunner) {
-  open("out_of_bounds");
+  ASSERT_NO_FATAL_FAILURE(open("out_of_bounds"));
   Turn turn;
   const Verdict verdict = run(0, turn);
   EXPECT_EQ(verdict.code, Code::crashed) << verdict.sentence;
@@ -220,7 +220,7 @@ TEST_F(CudaRunner, OutOfBoundsEndsOnlyTheRunner) {
 }
 
 TEST_F(CudaRunner, AKernelThatNeverEndsIsKilled) {
-  open("hangs");
+  ASSERT_NO_FATAL_FAILURE(open("hangs"));
   Turn turn;
   const Verdict verdict = run(0, turn, {CacheState::flushed, Mode::device, 1, 0}, milliseconds(2500));
   EXPECT_EQ(verdict.code, Code::hung) << verdict.sentence;
@@ -228,7 +228,7 @@ TEST_F(CudaRunner, AKernelThatNeverEndsIsKilled) {
 }
 
 TEST_F(CudaRunner, WaitingForItsOwnWorkIsSeen) {
-  open("synchronises");
+  ASSERT_NO_FATAL_FAILURE(open("synchronises"));
   Turn turn;
   ASSERT_EQ(run(0, turn), correct());
   EXPECT_TRUE(turn.blocked);
@@ -238,7 +238,7 @@ TEST_F(CudaRunner, WaitingForItsOwnWorkIsSeen) {
 }
 
 TEST_F(CudaRunner, WorkOnAStreamThatNobodyWaitsForIsSeen) {
-  open("late");
+  ASSERT_NO_FATAL_FAILURE(open("late"));
   Turn turn;
   ASSERT_EQ(runner_->turn(Op::prepare, 0, milliseconds(20000), nullptr, turn), correct());
   ASSERT_EQ(run(0, turn), correct());
@@ -247,7 +247,7 @@ TEST_F(CudaRunner, WorkOnAStreamThatNobodyWaitsForIsSeen) {
 }
 
 TEST_F(CudaRunner, AskingForAPartOfTheLastCacheIsSeenAndTakenBack) {
-  open("persists");
+  ASSERT_NO_FATAL_FAILURE(open("persists"));
   Turn turn;
   ASSERT_EQ(run(0, turn), correct());
   ASSERT_EQ(run(0, turn), correct());

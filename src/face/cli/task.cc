@@ -22,7 +22,7 @@ class TaskList : public Command {
       WHET_TRY(const TaskSource source, find_task(task.name, data, context));
       const TaskReport report = read_task(source.files, source.folder);
       const std::string title = report.task ? report.task->title : fmt::format("{} complaint(s); 'whet task check {}'", report.complaints.size(), task.name);
-      print(fmt::format("{:<16}{:>3} workloads  {}  ({})\n", task.name, report.task ? report.task->workloads.size() : 0, title, task.origin));
+      print(fmt::format("{:<18}{:>4} workloads  {}  ({})\n", task.name, report.task ? report.task->workloads.size() : 0, title, task.origin));
     }
     return kGoalMet;
   }

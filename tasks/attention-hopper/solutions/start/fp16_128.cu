@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch.cuh"
+
+namespace attention {
+const char* launch_fp16_128(const Problem& p, const Plan& plan, void* stream, float* workspace) {
+  return launch<Config<__half, 128, 128, false, kRows128, kKeys128>>(p, plan, stream, workspace);
+}
+}  // namespace attention

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -16,6 +17,7 @@ struct ServiceOptions {
   std::filesystem::path cache_folder;
   std::string abi_header;
   std::map<std::string, std::string> environment;  // of Solutions
+  std::function<void()> leave;                     // ends the process: the client is gone and what it had asked for does not come to an end
 };
 
 // Answers hello, machine, blob.have, blob.put, build, evaluate on the descriptors until the input ends. GPU methods say what is missing.

@@ -47,6 +47,7 @@ Expected<Evaluation> WorkerSeat::evaluate_once(const EvaluateRequest& request, c
                                                const Patience& patience, const std::function<void(const Json&)>& progress) {
   if (!client_) {
     WHET_TRY(client_, open_());
+    opened_ = true;
   }
   WHET_OK(client_->put_blobs(blobs));
   const Json params = to_json(request);
@@ -70,7 +71,7 @@ Expected<Evaluation> WorkerSeat::evaluate(const EvaluateRequest& request, const 
     }
     if (result.error().blame != Blame::machine) return result;
     client_.reset();
-    if (stopped) return result;
+    if (stopped || !opened_) return result;
     if (lost) return machine_failed("the worker failed twice on the same evaluation; first: {}; then: {}", lost->what, result.error().what);
     lost = result.error();
   }

@@ -32,7 +32,7 @@ class WorkerSeat {
 
   // Sends what the worker lacks of `blobs` and has it evaluate. An evaluation that is lost with its worker is tried once more with a new one, then an error;
   // one in which the machine failed a Solution (its process was killed from outside, say) is tried once more, then given as it is.
-  // When `patience` ends it is cancelled and comes back with Code::cancelled.
+  // A first worker that cannot be opened is an error at once. When `patience` ends it is cancelled and comes back with Code::cancelled.
   Expected<Evaluation> evaluate(const EvaluateRequest& request, const std::map<std::string, std::string>& blobs, const Patience& patience,
                                 const std::function<void(const Json&)>& progress = nullptr);
 
@@ -44,6 +44,7 @@ class WorkerSeat {
                                      const std::function<void(const Json&)>& progress);
   OpenWorker open_;
   std::unique_ptr<WorkerClient> client_;
+  bool opened_ = false;  // at least once
 };
 
 }  // namespace whet

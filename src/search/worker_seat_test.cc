@@ -69,6 +69,16 @@ TEST(WorkerSeat, OpensAnotherWorkerForWhatWasLostWithOne) {
   EXPECT_THAT(answers.evaluate().error().what, HasSubstr("first: killed; then: killed again"));
 }
 
+TEST(WorkerSeat, DoesNotTryAgainWhatCouldNotBeOpenedAtAll) {
+  int opened = 0;
+  WorkerSeat seat([&]() -> Expected<std::unique_ptr<WorkerClient>> {
+    ++opened;
+    return machine_failed("no such host");
+  });
+  EXPECT_EQ(seat.evaluate({}, {}, {}).error().what, "no such host");
+  EXPECT_EQ(opened, 1);
+}
+
 TEST(WorkerSeat, TriesAgainWhereTheMachineFailedASolution) {
   for (const auto& failed : {evaluation(Code::machine_failed), evaluation(Code::correct, Code::machine_failed)}) {
     Answers answers{.left = {failed, evaluation(Code::correct)}};

@@ -5,13 +5,15 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "wire/address.h"
 
 namespace whet {
 
-// A worker at the other end of a pair of pipes, speaking JSON-RPC 2.0, one message a line (no line feed inside a message).
+// A worker at the other end of a pair of pipes, here or behind ssh, speaking JSON-RPC 2.0, one message a line (no line feed inside a message).
 // Not thread-safe; cancel() may be called from another thread, from a signal handler or from `progress`.
 class WorkerClient {
  public:
@@ -32,14 +34,18 @@ class WorkerClient {
   virtual int process_id() const = 0;  // of a local worker; -1 elsewhere
 };
 
-// `where`: "local:" (the whet-worker beside the running program), "local:/path/to/whet-worker". The worker dies with its client, and with
-// the thread that opened it.
+// A local worker dies with its client, and with the thread that opened it. So does one on another machine, as soon as its side notices the end of the
+// connection: it ends its runners, and what it was writing is not there.
 struct WorkerOptions {
-  std::string where = "local:";
-  std::string program_folder;               // where whet-worker is looked for
-  std::string cache_folder;                 // passed to the worker as `--cache FOLDER`, unless empty: objects, artifacts, admissions
-  std::map<std::string, std::string> environment;  // the worker's whole environment
+  WorkerAddress where;
+  std::string program_folder;               // where whet-worker is looked for: to be started, or to be sent
+  std::string cache_folder;                 // passed to the worker as `--cache FOLDER`, unless empty: objects, artifacts, admissions; over there if it is elsewhere
+  std::map<std::string, std::string> environment;      // a local worker's whole environment; one elsewhere has its login shell's
+  std::vector<std::string> ssh = {"ssh"};              // the ssh program with its arguments
+  std::map<std::string, std::string> ssh_environment;  // its whole environment
+  std::function<void(const std::string&)> notice;      // one line for the user, when something takes a while; may be null
 };
+// On another machine the worker has said hello when this returns, and runs the same program that was sent.
 Expected<std::unique_ptr<WorkerClient>> open_worker(const WorkerOptions& options);
 
 }  // namespace whet

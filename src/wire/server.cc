@@ -39,6 +39,9 @@ class Session {
   // The next request, or null when there will be none.
   std::shared_ptr<Call> wait_for_call();
   void finish_call();
+  // After read_until_end(): until the last call has ended. False when nobody reads any more and it has not ended `patience` later.
+  bool wait_for_last_call(std::chrono::milliseconds patience);
+  void done();
   void send(std::string line);
   Status status() const { return failure_; }
 
@@ -55,7 +58,7 @@ class Session {
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Call>> waiting_;
   std::shared_ptr<Call> current_;
-  bool ended_ = false;
+  bool ended_ = false, done_ = false;
   std::atomic<bool> client_gone_{false};
   Status failure_;
 };
@@ -117,9 +120,13 @@ void Session::read_until_end() {
   LineCutter lines(max_line_);
   std::string buffer(1 << 16, '\0');
   for (;;) {
-    pollfd ready[2] = {{input_, POLLIN, 0}, {wake_, POLLIN, 0}};
-    if (poll(ready, 2, -1) < 0 && errno != EINTR) break;
+    pollfd ready[3] = {{input_, POLLIN, 0}, {wake_, POLLIN, 0}, {output_, 0, 0}};  // no events: its reader's end shows all the same
+    if (poll(ready, 3, -1) < 0 && errno != EINTR) break;
     if (ready[1].revents) break;
+    if (ready[2].revents) {
+      client_gone_ = true;
+      break;
+    }
     if (!ready[0].revents) continue;
     ssize_t got = read(input_, buffer.data(), buffer.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -145,6 +152,23 @@ std::shared_ptr<Session::Call> Session::wait_for_call() {
 void Session::finish_call() {
   std::lock_guard lock(mutex_);
   current_.reset();
+}
+
+void Session::done() {
+  std::lock_guard lock(mutex_);
+  done_ = true;
+  changed_.notify_all();
+}
+
+bool Session::wait_for_last_call(std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kLook{50};
+  std::unique_lock lock(mutex_);
+  while (!client_gone_) {
+    if (changed_.wait_for(lock, kLook, [&] { return done_; })) return true;
+    pollfd output{output_, 0, 0};
+    if (poll(&output, 1, 0) > 0) client_gone_ = true;
+  }
+  return changed_.wait_for(lock, patience, [&] { return done_; });
 }
 
 std::string answer(const std::map<std::string, Handler>& handlers, const Message& message, CallContext& context) {
@@ -176,12 +200,16 @@ void Server::stop() {
 Status Server::run(int input, int output) {
   if (wake_ < 0) return machine_failed("cannot make an eventfd for the wire; raise the limit of open files (ulimit -n)");
   Session session(input, output, wake_, max_line_);
-  std::thread reader([&] { session.read_until_end(); });
+  std::thread reader([&] {
+    session.read_until_end();
+    if (leave_ && !session.wait_for_last_call(patience_)) leave_();
+  });
   while (auto call = session.wait_for_call()) {
     std::string line = answer(handlers_, call->message, *call);
     session.finish_call();
     session.send(std::move(line));
   }
+  session.done();
   reader.join();
   return session.status();
 }

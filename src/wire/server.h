@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -39,11 +40,19 @@ class Server {
   Status run(int input, int output);
   // As if the input had ended. From any thread or a signal handler.
   void stop();
+  // `leave` is called when nobody can read the answers any more and the request under way has not ended `patience` later: a compiler, a lock that
+  // others hold. From another thread than run()'s; it is to end the process. Without it run() waits for the handler.
+  void when_deserted(std::chrono::milliseconds patience, std::function<void()> leave) {
+    patience_ = patience;
+    leave_ = std::move(leave);
+  }
   void set_max_line(std::size_t bytes) { max_line_ = bytes; }
 
  private:
   std::map<std::string, Handler> handlers_;
   std::size_t max_line_;
+  std::chrono::milliseconds patience_{0};
+  std::function<void()> leave_;
   int wake_ = -1;  // eventfd
 };
 

@@ -112,6 +112,7 @@ WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
       err(std::move(other.err)),
       watch(std::move(other.watch)),
       reaped_(other.reaped_),
+      exit_code_(other.exit_code_),
       ending_(std::move(other.ending_)) {}
 
 WorkerProcess::~WorkerProcess() {
@@ -131,6 +132,7 @@ void WorkerProcess::reap() {
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   reaped_ = true;
+  if (WIFEXITED(status)) exit_code_ = WEXITSTATUS(status);
   ending_ = WIFSIGNALED(status) ? fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                                 : fmt::format("exited with code {}", WEXITSTATUS(status));
 }

@@ -31,12 +31,15 @@ class WorkerProcess {
   // How it ended: "exited with code 3", "was killed by signal 9 (Killed)"; empty if it still runs after the wait. What is left of its
   // process group is killed.
   std::string wait_for_end(std::chrono::milliseconds at_most);
+  // -1 while it runs, or when a signal ended it.
+  int exit_code() const { return exit_code_; }
 
  private:
   bool has_ended() const;
   void reap();
 
   bool reaped_ = false;
+  int exit_code_ = -1;
   std::string ending_;
 };
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "base/hash.h"
@@ -103,7 +104,7 @@ std::string own_path() {
 }
 
 std::unique_ptr<WorkerClient> worker() {
-  auto client = open_worker({.where = "local:" + own_path(), .environment = {{"WHET_WIRE_TEST", "1"}}});
+  auto client = open_worker({.where = {.program = own_path()}, .environment = {{"WHET_WIRE_TEST", "1"}}});
   EXPECT_TRUE(client) << client.error().what;
   return client ? std::move(*client) : nullptr;
 }
@@ -270,9 +271,8 @@ TEST(Worker, BlobsAreSentOnceAndInPieces) {
 }
 
 TEST(Worker, WhatCannotBeStartedIsSaid) {
-  EXPECT_THAT(open_worker({.where = "ssh:host"}).error().what, HasSubstr("worker \"ssh:host\": expected \"local:\""));
   EXPECT_THAT(open_worker({.program_folder = "/nowhere"}).error().what, HasSubstr("/nowhere/whet-worker is not a program that can be run"));
-  EXPECT_THAT(open_worker({.where = "local:/proc/self"}).error().what, HasSubstr("Permission denied"));
+  EXPECT_THAT(open_worker({.where = {.program = "/proc/self"}}).error().what, HasSubstr("Permission denied"));
 }
 
 // A server over pipes to which a test writes what it likes.
@@ -389,6 +389,41 @@ TEST(Server, AClientThatIsGoneCancelsAndEndsIt) {
   server.stop_reading();
   server.write_text(R"({"jsonrpc":"2.0","id":2,"method":"until_cancelled"})" "\n");  // its progress meets EPIPE, no SIGPIPE
   EXPECT_TRUE(server.join());
+}
+
+// A handler that nobody can cancel, a client that is gone: by its answers, or by its requests and then its answers.
+TEST(Server, IsLeftWhenTheClientIsGoneAndTheRequestDoesNotEnd) {
+  for (const bool ends_its_input_first : {false, true}) {
+    std::promise<void> left, begun;
+    RawServer server;
+    server.server_.when_deserted(1ms, [&] { left.set_value(); });
+    server.server_.handle("deaf", [&](const Json&, CallContext&) -> Expected<Json> {
+      begun.set_value();
+      left.get_future().wait();
+      return Json();
+    });
+    server.write_text(R"({"jsonrpc":"2.0","id":1,"method":"deaf"})" "\n");
+    begun.get_future().wait();
+    if (ends_its_input_first) server.end_input();
+    server.stop_reading();
+    EXPECT_TRUE(server.join());
+  }
+}
+
+TEST(Server, IsNotLeftWhileItsAnswersAreRead) {
+  std::atomic<bool> left{false};
+  RawServer server;
+  server.server_.when_deserted(1ms, [&] { left = true; });
+  server.server_.handle("slow", [&](const Json&, CallContext& context) -> Expected<Json> {
+    while (!context.cancelled()) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(200ms);  // several looks of the one who watches
+    return Json("slow");
+  });
+  server.write_text(R"({"jsonrpc":"2.0","id":1,"method":"slow"})" "\n");
+  server.end_input();
+  EXPECT_THAT(server.line(), HasSubstr("slow"));
+  EXPECT_TRUE(server.join());
+  EXPECT_FALSE(left);
 }
 
 TEST(Server, StopEndsIt) {

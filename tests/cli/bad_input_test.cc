@@ -103,8 +103,15 @@ TEST_F(BadInput, UnknownWorkload) {
 }
 
 TEST_F(BadInput, WorkerElsewhere) {
-  expect_refusal({"machine", "--worker", "ssh:host"}, 2,
-                 "whet: --worker: expected local: or local:/path/to/whet-worker, found 'ssh:host' (workers on other machines are not there yet)\n");
+  const std::string forms = "expected local:, local:/path/to/whet-worker or ssh://[user@]host[:port][/folder], found 'ssh:host'\n";
+  expect_refusal({"machine", "--worker", "ssh:host"}, 2, "whet: --worker: " + forms);
+  variables_ = {{"WHET_WORKER", "ssh:host"}};
+  expect_refusal({"machine"}, 2, "whet: WHET_WORKER: " + forms);
+  expect_refusal({"machine", "--worker", "ssh://gpu:0"}, 2, "whet: --worker: ssh://gpu:0: expected a port after the host, :1 to :65535, found ':0'\n");
+  expect_refusal({"machine", "--worker", "ssh://gpu", "--cache", "c"}, 2,
+                 "whet: --cache: with a worker at ssh://gpu expected an absolute folder over there, found 'c'\n");
+  variables_ = {{"WHET_SSH", "ssh -F 'x"}};
+  expect_refusal({"machine", "--worker", "ssh://gpu"}, 2, "whet: WHET_SSH: expected another ' that ends the quotation, found 'ssh -F 'x'\n");
 }
 
 TEST_F(BadInput, JsonIntoAFolderThatIsNotThere) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ class WhetTest : public ::testing::Test {
     spec.argv.insert(spec.argv.end(), words.begin(), words.end());
     spec.environment = {{"HOME", folder().string()}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}};
     if (const char* core = std::getenv("OPENBLAS_CORETYPE")) (*spec.environment)["OPENBLAS_CORETYPE"] = core;
+    for (const auto& [name, value] : variables_) (*spec.environment)[name] = value;
     spec.working_directory = folder();
     return spec;
   }
@@ -61,6 +63,8 @@ class WhetTest : public ::testing::Test {
     std::ifstream in(folder() / path);
     return {std::istreambuf_iterator<char>(in), {}};
   }
+
+  std::map<std::string, std::string> variables_;  // that whet has besides
 
  private:
   TemporaryDirectory folder_;

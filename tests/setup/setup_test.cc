@@ -35,7 +35,7 @@ class Setup : public ::testing::Test {
     for (const char* name : {"unknown", "refused", "log"}) write(name, "");
     write("installed",
           "g++\nmake\ncmake\nninja-build\npkgconf\ngit\nca-certificates\nnlohmann-json3-dev\nlibtomlplusplus-dev\nlibcli11-dev\nlibfmt-dev\nlibsqlite3-dev\n"
-          "libseccomp-dev\nlibopenblas-dev\nlibdnnl-dev\nlibgtest-dev\nlibgmock-dev\n");
+          "libseccomp-dev\nlibopenblas-dev\nlibdnnl-dev\nlibgtest-dev\nlibgmock-dev\nopenssh-client\nopenssh-server\n");
   }
 
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }

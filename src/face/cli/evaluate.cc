@@ -74,7 +74,8 @@ const CommandRow kEvaluate{
     "  whet evaluate rmsnorm-cpu start\n"
     "  whet evaluate attention-cpu ./mine --set quick\n"
     "  whet evaluate attention-cpu ./mine --workload prefill-causal-128 --columns\n"
-    "  whet evaluate attention-cpu ./mine --json result.json\n\n"
+    "  whet evaluate attention-cpu ./mine --json result.json\n"
+    "  whet evaluate attention-cpu ./mine --worker ssh://me@bighost      judged over there\n\n"
     "Exit codes: 0 the task's goal is met; 1 judged and short of it (a wrong answer too); 2 bad input; 3 the machine failed; 130 interrupted.\n",
     [] { return std::unique_ptr<Command>(new Evaluate); }};
 

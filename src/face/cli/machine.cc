@@ -53,7 +53,10 @@ class Machine : public Command {
 
 const CommandRow kMachine{"Other", "machine", "what the worker knows of the machine on which it judges",
                           "CPU, caches, clocks, compilers, libraries, and which walls of the jail this machine allows. A wall that is down makes a judgement\n"
-                          "weaker, not impossible; it is named in every Evaluation.\n",
+                          "weaker, not impossible; it is named in every Evaluation. The first thing to try with a worker on another machine.\n\n"
+                          "Examples:\n"
+                          "  whet machine\n"
+                          "  whet machine --worker ssh://me@bighost\n",
                           [] { return std::unique_ptr<Command>(new Machine); }};
 
 }  // namespace whet

@@ -18,8 +18,10 @@ void Places::declare_ledger(Arguments& arguments) {
 }
 
 void Places::declare_worker(Arguments& arguments) {
-  arguments.text(worker, "--worker WHERE", "who judges: local: (default) or local:/path/to/whet-worker");
-  arguments.text(cache, "--cache DIR", "the worker's objects, artifacts and admissions (default ~/.cache/whet)");
+  arguments.text(worker, "--worker WHERE",
+                 "who judges: local: (this machine), local:/path/to/whet-worker, or ssh://[user@]host[:port][/folder], where the worker is copied into that "
+                 "folder on first use (default $WHET_WORKER, else local:). $WHET_SSH names another ssh with arguments");
+  arguments.text(cache, "--cache DIR", "the worker's objects, artifacts and admissions (default ~/.cache/whet); with ssh:// an absolute folder over there");
 }
 
 Expected<std::string> Places::ledger_file(const Context& context) const {
@@ -29,9 +31,22 @@ Expected<std::string> Places::ledger_file(const Context& context) const {
 }
 
 Expected<WorkerOptions> Places::worker_options(const Context& context) const {
-  if (!worker.starts_with("local:"))
-    return bad_input("--worker: expected local: or local:/path/to/whet-worker, found '{}' (workers on other machines are not there yet)", worker);
-  WorkerOptions options{.where = worker, .program_folder = context.program_folder, .cache_folder = {}, .environment = context.worker_environment()};
+  const std::string named = worker.empty() ? context.variable("WHET_WORKER") : worker;
+  WorkerOptions options{.program_folder = context.program_folder, .cache_folder = {}, .environment = context.worker_environment()};
+  if (!named.empty()) {
+    WHET_TRY(options.where, parse_worker_address(named, worker.empty() ? "WHET_WORKER" : "--worker"));
+  }
+  if (options.where.remote()) {
+    // Our cache is not its cache: without the option it has the default of its own home.
+    if (!cache.empty() && !cache.starts_with("/")) return bad_input("--cache: with a worker at {} expected an absolute folder over there, found '{}'", named, cache);
+    options.cache_folder = cache;
+    if (const std::string ssh = context.variable("WHET_SSH"); !ssh.empty()) {
+      WHET_TRY(options.ssh, parse_ssh_program(ssh, "WHET_SSH"));
+    }
+    options.ssh_environment = context.environment;
+    options.notice = complain;
+    return options;
+  }
   WHET_TRY(const std::string folder, context.cache_folder(cache));
   std::error_code error;
   options.cache_folder = std::filesystem::absolute(folder, error).lexically_normal().string();  // jails have no working folder of ours

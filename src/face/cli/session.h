@@ -16,7 +16,7 @@ namespace whet {
 
 // Where things lie: the options that the judging commands share.
 struct Places {
-  std::string data, cache, ledger, worker = "local:";
+  std::string data, cache, ledger, worker;
 
   void declare_data(Arguments& arguments);
   void declare_ledger(Arguments& arguments);
@@ -25,6 +25,7 @@ struct Places {
   Expected<std::string> data_folder(const Context& context) const { return context.data_folder(data); }
   // --ledger FILE, else ledger.db in the data folder.
   Expected<std::string> ledger_file(const Context& context) const;
+  // --worker WHERE, else $WHET_WORKER, else local:.
   Expected<WorkerOptions> worker_options(const Context& context) const;
 };
 

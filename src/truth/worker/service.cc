@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <memory>
 
@@ -211,6 +212,7 @@ Expected<Json> Service::evaluate(const Json& params, CallContext& context) {
 Status serve(const ServiceOptions& options, int input, int output) {
   Service service(options);
   Server server;
+  if (options.leave) server.when_deserted(std::chrono::seconds(1), options.leave);
   server.handle("hello", [&](const Json&, CallContext&) { return service.hello(); });
   server.handle("machine", [&](const Json&, CallContext&) { return service.machine(); });
   server.handle("blob.have", [&](const Json& params, CallContext&) { return service.have(params); });

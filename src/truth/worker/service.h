@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct ServiceOptions {
   std::string abi_header;
   std::map<std::string, std::string> environment;  // of Solutions
   std::vector<std::string> nvcc_folders;           // where nvcc is looked for before /usr/local/cuda/bin
+  std::function<void()> leave;                     // ends the process: the client is gone and what it had asked for does not come to an end
 };
 
 // Answers hello, machine, blob.have, blob.put, build, evaluate on the descriptors until the input ends. GPU methods say what is missing.

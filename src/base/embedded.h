@@ -15,5 +15,6 @@ struct EmbeddedFile {
 // Defined in files that the build generates (cmake/programs.cmake), each linked into the program that carries the data.
 std::span<const EmbeddedFile> embedded_tasks();  // whet: the shipped tasks, "attention-cpu/task.toml", ...
 std::span<const EmbeddedFile> embedded_abi();    // whet-worker: "whet/candidate.h"
+std::span<const EmbeddedFile> embedded_levers();  // whet-worker: "labels.json"
 
 }  // namespace whet

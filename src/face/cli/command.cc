@@ -129,7 +129,7 @@ Expected<int> dispatch(std::vector<std::string> words, Context& context) {
 }  // namespace
 
 std::vector<const CommandRow*> all_commands() {
-  return {&kTaskList, &kTaskShow, &kTaskCheck,  &kTaskNew,    &kTaskImport,   &kHeader,      &kEvaluate, &kCompare, &kRecheck,
+  return {&kTaskList, &kTaskShow, &kTaskCheck,  &kTaskNew,    &kTaskImport,   &kHeader,      &kEvaluate, &kCompare, &kRecheck, &kProfile, &kDisassemble, &kSanitize,
           &kOptimize, &kResume,   &kDemo,       &kLedgerList, &kLedgerShow,   &kLedgerExport, &kLedgerCheck, &kMachine, &kVersion};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "truth/worker/tools.h"
 #include "wire/server.h"
 
 namespace whet {
@@ -16,9 +17,10 @@ struct ServiceOptions {
   std::filesystem::path cache_folder;
   std::string abi_header;
   std::map<std::string, std::string> environment;  // of Solutions
+  ToolsOptions tools;                              // of profile, sanitize, disassemble
 };
 
-// Answers hello, machine, blob.have, blob.put, build, evaluate on the descriptors until the input ends. GPU methods say what is missing.
+// Answers hello, machine, blob.have, blob.put, build, evaluate, profile, sanitize, disassemble on the descriptors until the input ends.
 Status serve(const ServiceOptions& options, int input, int output);
 
 }  // namespace whet

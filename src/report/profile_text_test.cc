@@ -38,7 +38,7 @@ TEST(ProfileText, EvidenceFirstThenTheReading) {
   const std::string text = profile_text(profile_of(1), {});
   EXPECT_THAT(text, HasSubstr("One call of s on w of t: 1 launch in 65.7 us, by Nsight Compute 2025.3.1.0\n"));
   EXPECT_THAT(text, HasSubstr("  device memory busy            78.0 %   gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed\n"));
-  EXPECT_THAT(text, HasSubstr("  bytes read                134.23 Mbyte   dram__bytes_read.sum\n"));
+  EXPECT_THAT(text, HasSubstr("  bytes read              134.23 Mbyte   dram__bytes_read.sum\n"));
   EXPECT_THAT(text, HasSubstr("  warps wait for          long_scoreboard 97 %\n"));
   EXPECT_THAT(text, HasSubstr("78 % of 4.81 Tbyte/s (the profiler's peak at the clock of this run)\n"));
   EXPECT_THAT(text, HasSubstr("     gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed = 78.0 % (at least 60)\n"));

@@ -129,8 +129,8 @@ Expected<int> dispatch(std::vector<std::string> words, Context& context) {
 }  // namespace
 
 std::vector<const CommandRow*> all_commands() {
-  return {&kTaskList, &kTaskShow, &kTaskCheck,  &kTaskNew,    &kTaskImport,   &kHeader,      &kEvaluate, &kCompare, &kRecheck, &kProfile, &kDisassemble, &kSanitize,
-          &kOptimize, &kResume,   &kDemo,       &kLedgerList, &kLedgerShow,   &kLedgerExport, &kLedgerCheck, &kMachine, &kVersion};
+  return {&kTaskList, &kTaskShow, &kTaskCheck,  &kTaskNew,    &kTaskImport,   &kHeader,      &kEvaluate, &kCompare, &kRecheck,
+          &kOptimize, &kResume,   &kDemo,       &kLedgerList, &kLedgerShow,   &kLedgerExport, &kLedgerCheck, &kProfile, &kDisassemble, &kSanitize, &kMachine, &kVersion};
 }
 
 int run_command_line(const std::vector<std::string>& words, Context& context) {

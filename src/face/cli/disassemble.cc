@@ -39,7 +39,7 @@ class Disassemble : public Command {
 }  // namespace
 
 const CommandRow kDisassemble{
-    "Look", "disassemble", "the machine code of a CUDA Solution: instruction mix, spills, what changed between two",
+    "Other", "disassemble", "the machine code of a CUDA Solution: instruction mix, spills, what changed between two",
     "The worker builds the Solution as for a judgement and reads its device code with cuobjdump. For every function: registers, instructions by class, and the lines that\n"
     "read or write local memory. Needs no GPU.\n\n"
     "Examples:\n"

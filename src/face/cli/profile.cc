@@ -70,7 +70,7 @@ class ProfileCommand : public Command {
 }  // namespace
 
 const CommandRow kProfile{
-    "Look", "profile", "why is a CUDA Solution slow: counters, roofline position, bottleneck label",
+    "Other", "profile", "why is a CUDA Solution slow: counters, roofline position, bottleneck label",
     "The worker runs one call of the Solution under ncu (Nsight Compute), outside of the jail, and keeps the report. Every kernel of the call gets the counters that\n"
     "matter, its distance from the machine's ceilings, and a label such as dram_bound or tail_wave with the counters behind it; 'unknown' is a label too.\n"
     "Profiled times are not the times by which whet judges: each kernel runs alone, some 40 times, with flushed caches.\n\n"

@@ -46,7 +46,7 @@ class Sanitize : public Command {
 }  // namespace
 
 const CommandRow kSanitize{
-    "Look", "sanitize", "does a CUDA Solution touch memory that is not its own, race, or read what nobody wrote?",
+    "Other", "sanitize", "does a CUDA Solution touch memory that is not its own, race, or read what nobody wrote?",
     "The worker runs one call of the Solution under compute-sanitizer's memcheck, racecheck, initcheck and synccheck, outside of the jail. Each is a gate: it passes\n"
     "only if the tool ran to its end and found nothing. Choose a small workload: a call takes 10 to 100 times as long.\n\n"
     "Examples:\n"

@@ -83,7 +83,8 @@ std::string disassembly_text(const Disassembly& disassembly, const ReportStyle& 
   }
   std::vector<const SassKernel*> largest;
   for (const SassKernel& kernel : disassembly.kernels) largest.push_back(&kernel);
-  std::stable_sort(largest.begin(), largest.end(), [](const SassKernel* a, const SassKernel* b) { return a->instructions > b->instructions; });
+  std::sort(largest.begin(), largest.end(),
+            [](const SassKernel* a, const SassKernel* b) { return a->instructions != b->instructions ? a->instructions > b->instructions : a < b; });
   for (const SassKernel* kernel : largest) bounded.add(kernel_text(*kernel, style));
   bounded.left_out(largest.size(), "functions");
   return bounded.text();

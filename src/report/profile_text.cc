@@ -31,7 +31,7 @@ std::vector<Group> grouped(const Profile& profile) {
     group->ns += launch.ns;
     ++group->launches;
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.ns > b.ns; });
+  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.ns != b.ns ? a.ns > b.ns : a.longest < b.longest; });
   return groups;
 }
 

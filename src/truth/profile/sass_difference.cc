@@ -18,8 +18,10 @@ std::vector<CountChange> changes(const Counts& before, const Counts& after) {
   }
   for (const auto& [what, count] : after)
     if (!before.count(what)) all.push_back({what, 0, count});
-  std::stable_sort(all.begin(), all.end(),
-                   [](const CountChange& a, const CountChange& b) { return std::llabs(a.after - a.before) > std::llabs(b.after - b.before); });
+  std::sort(all.begin(), all.end(), [](const CountChange& a, const CountChange& b) {
+    const int64_t more = std::llabs(a.after - a.before), less = std::llabs(b.after - b.before);
+    return more != less ? more > less : a.what < b.what;
+  });
   return all;
 }
 

@@ -18,6 +18,7 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/src/truth/worker/main.cc)
   add_executable(whet-worker ${CMAKE_SOURCE_DIR}/src/truth/worker/main.cc)
   target_link_libraries(whet-worker PRIVATE whet_truth_worker)
   whet_embed(whet-worker abi ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/include/whet/candidate.h)
+  whet_embed(whet-worker levers ${CMAKE_SOURCE_DIR}/levers ${CMAKE_SOURCE_DIR}/levers/labels.json)
 endif()
 # What the tests of the jail put into it.
 if(WHET_TESTS AND EXISTS ${CMAKE_SOURCE_DIR}/src/sandbox/payload_main.cc)

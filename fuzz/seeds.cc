@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_seeds TASKS OUT: seeds for the fuzzers, OUT/NAME/*, from the shipped tasks. They are made when they are needed, so that no copy grows old.
+// fuzz_seeds TASKS OUT [REPORTS]: seeds for the fuzzers, OUT/NAME/*, from the shipped tasks and from captured reports of profilers. They are made when they are needed, so that no copy grows old.
 #include <cstdio>
 
 #include "base/file.h"
@@ -65,17 +65,33 @@ void add_made(std::map<std::string, std::string>& seeds) {
   keep(seeds, "definition", "q_heads % kv_heads == 0 and not (a + 1 // 2 ** -3 <= -4.5 / a) or 1 < a <= 3 != True");
 }
 
+void add_reports(std::map<std::string, std::string>& seeds, const std::map<std::string, std::string>& files) {
+  for (const auto& [path, contents] : files) {
+    // Larger ones are cut by -max_len anyway.
+    const std::string part = contents.substr(0, 16000);
+    if (path.starts_with("ncu_")) keep(seeds, "ncu", part);
+    if (path.find("sass") != std::string::npos || path.starts_with("nvdisasm") || path.starts_with("res_usage")) keep(seeds, "sass", part);
+    for (const char* tool : {"memcheck_", "racecheck_", "initcheck_", "synccheck_"})
+      if (path.starts_with(tool)) keep(seeds, "sanitizer", std::string(1, '\0') + part);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: fuzz_seeds TASKS OUT\n");
+  if (argc != 3 && argc != 4) {
+    std::fprintf(stderr, "usage: fuzz_seeds TASKS OUT [REPORTS]\n");
     return 2;
   }
   std::map<std::string, std::string> seeds;
   auto files = read_tree(argv[1]);
   if (files) add_task(seeds, *files);
   add_made(seeds);
+  if (argc == 4) {
+    auto reports = read_tree(argv[3]);
+    if (!reports) files = std::unexpected(reports.error());
+    else add_reports(seeds, *reports);
+  }
   Status written = files ? write_tree(argv[2], seeds) : Status(std::unexpected(files.error()));
   if (written) return 0;
   std::fprintf(stderr, "fuzz_seeds: %s\n", written.error().what.c_str());

@@ -16,5 +16,6 @@ struct EmbeddedFile {
 std::span<const EmbeddedFile> embedded_tasks();  // whet: the shipped tasks, "attention-cpu/task.toml", ...
 std::span<const EmbeddedFile> embedded_abi();    // whet-worker: "whet/candidate.h"
 std::span<const EmbeddedFile> embedded_device_code();  // truth/gpu: one fatbin per .cu file; empty when it was built without nvcc
+std::span<const EmbeddedFile> embedded_levers();  // whet-worker: "labels.json"
 
 }  // namespace whet

@@ -130,7 +130,7 @@ Expected<int> dispatch(std::vector<std::string> words, Context& context) {
 
 std::vector<const CommandRow*> all_commands() {
   return {&kTaskList, &kTaskShow, &kTaskCheck,  &kTaskNew,    &kTaskImport,   &kHeader,      &kEvaluate, &kCompare, &kRecheck,
-          &kOptimize, &kResume,   &kDemo,       &kLedgerList, &kLedgerShow,   &kLedgerExport, &kLedgerCheck, &kMachine, &kVersion};
+          &kOptimize, &kResume,   &kDemo,       &kLedgerList, &kLedgerShow,   &kLedgerExport, &kLedgerCheck, &kProfile, &kDisassemble, &kSanitize, &kMachine, &kVersion};
 }
 
 int run_command_line(const std::vector<std::string>& words, Context& context) {

@@ -30,7 +30,7 @@ struct CommandRow {
 std::vector<const CommandRow*> all_commands();
 
 extern const CommandRow kTaskCheck, kTaskNew, kTaskShow, kTaskImport, kTaskList, kHeader, kEvaluate, kCompare, kOptimize, kResume, kLedgerList,
-    kLedgerShow, kLedgerExport, kLedgerCheck, kRecheck, kMachine, kDemo, kVersion;
+    kLedgerShow, kLedgerExport, kLedgerCheck, kRecheck, kMachine, kDemo, kVersion, kProfile, kDisassemble, kSanitize;
 
 // The whole program after main(): finds the command, parses, runs, prints errors. `words` without the program's name.
 int run_command_line(const std::vector<std::string>& words, Context& context);

@@ -39,6 +39,11 @@ std::string default_cache() {
   return "/tmp/whet-cache-" + std::to_string(getuid());
 }
 
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
 // What Solutions may see of the environment: nothing of the user's but what chooses a library's kernels.
 std::map<std::string, std::string> environment_of_solutions() {
   std::map<std::string, std::string> environment = {{"LANG", "C.UTF-8"}, {"PATH", "/usr/bin:/bin"}};
@@ -101,6 +106,8 @@ int main(int argc, char** argv) {
   options.nvcc_folders = folders_of_nvcc();
   // As a kill -9: runners and compilers die with this process, and nothing that was being written counts.
   options.leave = [] { _exit(0); };
+  options.tools.search = {variable("PATH"), variable("CUDA_HOME"), variable("CUDA_PATH")};
+  options.tools.label_rules = std::string(whet::embedded_levers().front().contents);
   if (auto status = whet::serve(options, STDIN_FILENO, wire); !status) {
     std::fprintf(stderr, "whet-worker: %s\n", status.error().what.c_str());
     return 3;

@@ -21,6 +21,7 @@
 #include "truth/gpu/gpu_facts.h"
 #include "truth/judge/judge.h"
 #include "truth/machine/cpu.h"
+#include "truth/profile/session.h"
 #include "truth/worker/blob_store.h"
 #include "wire/blobs.h"
 
@@ -39,11 +40,17 @@ class Service {
   Expected<Json> put(const Json& params);
   Expected<Json> build(const Json& params);
   Expected<Json> evaluate(const Json& params, CallContext& context);
+  // profile, sanitize: {"request": EvaluateRequest with one workload, "tools": [...]}.
+  Expected<Json> look_at_call(const std::string& method, const Json& params);
+  // {"request": EvaluateRequest; its first baseline, if there is one, is what the Solution is compared with}
+  Expected<Json> disassemble(const Json& params);
 
  private:
   // The judge of tasks with this target, made when it is first needed.
   Expected<Judge*> judge_of(const std::string& target);
   const std::string& program_hash();
+  Expected<const Task*> task_of(const Manifest& manifest);
+  Expected<Built> built(const SolutionRef& ref, const Task& task);
   // What a request names: the Solution in its manifest, else the task's own of that name.
   Expected<Solution> solution(const SolutionRef& ref, const Task& task) const;
 
@@ -169,16 +176,64 @@ Expected<Json> Service::build(const Json& params) {
               {"device_code", to_json(outcome.device)}};
 }
 
-Expected<Json> Service::evaluate(const Json& params, CallContext& context) {
-  WHET_TRY(EvaluateRequest request, evaluate_request_from_json(params, "evaluate"));
-  WHET_TRY_IN("evaluate: task", const auto files, blobs_.files(request.task));
+Expected<const Task*> Service::task_of(const Manifest& manifest) {
+  WHET_TRY_IN("task", const auto files, blobs_.files(manifest));
   const std::string key = tree_hash(files);
   if (!tasks_.count(key)) {
     WHET_TRY(Task task, load_task(files, ""));
     tasks_.emplace(key, std::move(task));
   }
+  return &tasks_.at(key);
+}
+
+Expected<Built> Service::built(const SolutionRef& ref, const Task& task) {
+  WHET_TRY(const Solution source, solution(ref, task));
+  WHET_TRY(Judge * judge, judge_of("cpu"));
+  WHET_TRY(const BuildOutcome outcome, judge->build(source));
+  if (!outcome.ok()) return bad_input("{} cannot be built: {}", ref.name, outcome.verdict.sentence);
+  return Built{ref.name, outcome.artifact};
+}
+
+Expected<Json> Service::look_at_call(const std::string& method, const Json& params) {
+  std::vector<std::string> complaints;
+  JsonReader in(params, method, "", complaints);
+  const Json& asked = in.object("request");
+  const std::vector<std::string> tools = in.strings_or_empty("tools");
+  for (const std::string& tool : tools)
+    if (const auto& known = sanitizer_tools(); std::find(known.begin(), known.end(), tool) == known.end())
+      in.complain("tools", fmt::format("expected memcheck, racecheck, initcheck or synccheck, found \"{}\"", tool));
+  if (!complaints.empty()) return bad_input("{}", fmt::join(complaints, "\n"));
+  WHET_TRY(const EvaluateRequest request, evaluate_request_from_json(asked, method));
+  WHET_TRY_IN(method, const Task* task, task_of(request.task));
+  if (task->target != "cuda") return bad_input("{}: the task {} is for {}; this command looks at calls of cuda tasks", method, task->name, task->target);
+  if (request.workloads.size() != 1) return bad_input("{}: expected one workload, found {}", method, request.workloads.size());
+  const Workload* workload = task->workload(request.workloads.front());
+  if (!workload) return bad_input("{}: the task {} has no workload '{}'", method, task->name, request.workloads.front());
+  WHET_TRY(const auto tool, tool_for(method, options_.tools));
+  WHET_TRY_IN(method, const Built subject, built(request.solution, *task));
+  const ToolsSubject call{options_.program, options_.environment, task, workload, subject.name, subject.artifact};
+  return method == "profile" ? profile_subject(options_.tools, tool, call) : sanitize_subject(options_.tools, tool, call, tools);
+}
+
+Expected<Json> Service::disassemble(const Json& params) {
+  std::vector<std::string> complaints;
+  const Json& asked = JsonReader(params, "disassemble", "", complaints).object("request");
+  if (!complaints.empty()) return bad_input("{}", complaints.front());
+  WHET_TRY(const EvaluateRequest request, evaluate_request_from_json(asked, "disassemble"));
+  WHET_TRY_IN("disassemble", const Task* task, task_of(request.task));
+  WHET_TRY(const auto tool, tool_for("disassemble", options_.tools));
+  WHET_TRY_IN("disassemble", const Built subject, built(request.solution, *task));
+  if (!request.baselines || request.baselines->empty()) return disassemble_built(tool, subject, nullptr);
+  WHET_TRY_IN("disassemble", const Built against, built(request.baselines->front(), *task));
+  return disassemble_built(tool, subject, &against);
+}
+
+Expected<Json> Service::evaluate(const Json& params, CallContext& context) {
+  WHET_TRY(EvaluateRequest request, evaluate_request_from_json(params, "evaluate"));
+  WHET_TRY_IN("evaluate: task", const auto files, blobs_.files(request.task));
+  WHET_TRY_IN("evaluate", const Task* task, task_of(request.task));
   JudgeInput input;
-  input.task = tasks_.at(key);
+  input.task = *task;
   input.task_hash = task_hash(files);
   input.candidate_name = request.solution.name;
   WHET_TRY(input.candidate, solution(request.solution, input.task));
@@ -219,10 +274,9 @@ Status serve(const ServiceOptions& options, int input, int output) {
   server.handle("blob.put", [&](const Json& params, CallContext&) { return service.put(params); });
   server.handle("build", [&](const Json& params, CallContext&) { return service.build(params); });
   server.handle("evaluate", [&](const Json& params, CallContext& context) { return service.evaluate(params, context); });
-  for (const char* method : {"profile", "disassemble", "sanitize"})
-    server.handle(method, [method](const Json&, CallContext&) -> Expected<Json> {
-      return bad_input("{}: this worker was built without CUDA; it judges CPU Solutions only", method);
-    });
+  for (const char* method : {"profile", "sanitize"})
+    server.handle(method, [&service, method](const Json& params, CallContext&) { return service.look_at_call(method, params); });
+  server.handle("disassemble", [&](const Json& params, CallContext&) { return service.disassemble(params); });
   return server.run(input, output);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "truth/worker/tools.h"
 #include "wire/server.h"
 
 namespace whet {
@@ -20,9 +21,10 @@ struct ServiceOptions {
   std::map<std::string, std::string> environment;  // of Solutions
   std::vector<std::string> nvcc_folders;           // where nvcc is looked for before /usr/local/cuda/bin
   std::function<void()> leave;                     // ends the process: the client is gone and what it had asked for does not come to an end
+  ToolsOptions tools;                              // of profile, sanitize, disassemble
 };
 
-// Answers hello, machine, blob.have, blob.put, build, evaluate on the descriptors until the input ends. GPU methods say what is missing.
+// Answers hello, machine, blob.have, blob.put, build, evaluate, profile, sanitize, disassemble on the descriptors until the input ends.
 Status serve(const ServiceOptions& options, int input, int output);
 
 }  // namespace whet

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "truth/build/ptxas.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 #include <memory>
 #include <string_view>
 #include <vector>
+
+#include "base/demangle.h"
 
 namespace whet {
 namespace {
@@ -164,12 +165,5 @@ class Reading {
 }  // namespace
 
 PtxasReading read_ptxas(const std::string& log) { return Reading().run(log); }
-
-std::string demangled(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
-                                                         &std::free);
-  return status == 0 && name ? std::string(name.get()) : symbol;
-}
 
 }  // namespace whet

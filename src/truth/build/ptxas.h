@@ -17,7 +17,4 @@ struct PtxasReading {
 // architectures stands once for each. An advisory belongs to the kernel that it names, else to the whole; functions that are no kernels have no row.
 PtxasReading read_ptxas(const std::string& log);
 
-// "scale(float*, int)"; the symbol itself where it is no mangled name.
-std::string demangled(const std::string& symbol);
-
 }  // namespace whet

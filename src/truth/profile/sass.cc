@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "truth/profile/sass.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <set>
+
+#include "base/demangle.h"
 
 namespace whet {
 namespace {
@@ -102,15 +102,6 @@ int64_t number_behind(std::string_view line, std::string_view key) {
 }
 
 }  // namespace
-
-std::string demangled(const std::string& symbol) {
-  if (!symbol.starts_with("_Z") || symbol.size() > 4096) return symbol;
-  int status = 0;
-  char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  const std::string name = status == 0 && text ? text : symbol;
-  std::free(text);
-  return name;
-}
 
 std::vector<SassKernel> parse_sass(std::string_view text) {
   Reading reading;

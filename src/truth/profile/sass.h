@@ -26,9 +26,6 @@ std::string_view class_of(std::string_view opcode);
 // All classes, in the order in which tables show them.
 const std::vector<std::string>& sass_classes();
 
-// "void f<3>(float*)" of a C++ symbol; the symbol itself when it is none.
-std::string demangled(const std::string& symbol);
-
 // One sentence for a run of cuobjdump that gave no code: "the library has no device code", or what it complained of.
 Error disassembler_failure(int exit_code, std::string_view complaints);
 

@@ -50,7 +50,7 @@ struct JailSpec {
   std::vector<Bind> read_only;
   // A host folder that it may write; start() gives the folder to the jail's user.
   std::vector<Bind> writable;
-  // Device files that it may open, read, write and control (ioctl): "/dev/nvidia0". With any of them it may read all of its /proc.
+  // Device files that it may open, read, write and control (ioctl): "/dev/nvidia0". With any of them it may read and write its /proc.
   std::vector<std::string> devices;
   // A private tmpfs of this size, at `scratch_inside`; without a mount namespace it is a temporary folder, and the working directory.
   uint64_t scratch_bytes = 0;

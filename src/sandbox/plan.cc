@@ -110,6 +110,8 @@ void plan_landlock(InsidePlan& plan, const JailSpec& spec, const MachineWalls& m
   if (plan.mount_namespace) {
     plan.landlock_rules.push_back({"/", false, true});
     if (!plan.scratch.empty()) plan.landlock_rules.push_back({"/" + plan.scratch, true, true});
+    // A GPU's driver names its threads through /proc/self/task/N/comm, and fails without. Of a fresh /proc nothing else is there to write.
+    if (!spec.devices.empty()) plan.landlock_rules.push_back({"/proc", true, true});
   } else {
     for (const char* path : kSystemFolders) allow(plan, path, false);
     for (const char* path : kSystemFiles) allow(plan, path, false);

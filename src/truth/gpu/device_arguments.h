@@ -113,7 +113,7 @@ struct BlockArguments {
   uint32_t sequence, reserved;
   uint64_t limit_ns;
 };
-constexpr uint64_t kBlockLimitNs = 1000000000;
+constexpr uint64_t kBlockLimitNs = 1000000000, kClockNs = 20000;
 
 // As in truth/measure/draw.h.
 WHET_BOTH uint32_t random_word(const Key& key, uint32_t counter_low, uint32_t counter_high) {

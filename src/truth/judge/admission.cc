@@ -189,11 +189,29 @@ Admission examine(Memory& memory, const Definition& definition, const Workload& 
   return Examination(memory, definition, workload, reference).run();
 }
 
-std::vector<std::pair<std::string, std::string>> refused(const std::vector<Admission>& admissions, std::vector<std::string>& remarks) {
-  std::set<std::pair<std::string, std::string>> caught_in_family;
+namespace {
+
+std::set<std::pair<std::string, std::string>> groups_caught(const std::vector<Admission>& admissions) {
+  std::set<std::pair<std::string, std::string>> caught;
   for (const Admission& admission : admissions)
     for (const MutantFinding& finding : admission.findings)
-      if (finding.caught) caught_in_family.emplace(admission.family, finding.group);
+      if (finding.caught) caught.emplace(admission.family, finding.group);
+  return caught;
+}
+
+}  // namespace
+
+std::set<std::string> families_in_doubt(const std::vector<Admission>& admissions) {
+  const auto caught = groups_caught(admissions);
+  std::set<std::string> families;
+  for (const Admission& admission : admissions)
+    for (const MutantFinding& finding : admission.findings)
+      if (!finding.caught && !finding.exempt && !finding.group.empty() && !caught.count({admission.family, finding.group})) families.insert(admission.family);
+  return families;
+}
+
+std::vector<std::pair<std::string, std::string>> refused(const std::vector<Admission>& admissions, std::vector<std::string>& remarks) {
+  const auto caught_in_family = groups_caught(admissions);
   std::vector<std::pair<std::string, std::string>> refusals;
   std::map<std::string, int> exemptions;
   for (const Admission& admission : admissions) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Admission {
 // Runs the reference on altered inputs and holds wrong outputs against the right one. No candidate takes part. Cost: about twenty runs of
 // the reference.
 Admission examine(Memory& memory, const Definition& definition, const Workload& workload, Contestant& reference);
+
+// Families of which a mutant that need only be caught once per family has not been caught yet: more of their workloads may settle it.
+std::set<std::string> families_in_doubt(const std::vector<Admission>& admissions);
 
 // The rule: every mutant that is not exempt must be caught on every workload; a mutant with a group (an ignored input or scalar) may slip by
 // on a workload if it is caught on another one of the same family. Returns {workload, reason} of those that are not admitted, and

@@ -171,7 +171,7 @@ Expected<Evaluation> Judge::evaluate(const JudgeInput& input, const Progress& pr
 
   WHET_OK(build_all(work, progress));
   if (work.build_verdicts.at(input.candidate_name).correct()) {
-    if (input.request.admission) WHET_OK(admit(work, progress));
+    if (input.request.admission) WHET_OK(admit(work, progress, cancelled));
     WHET_OK(learn_session(work, progress));
     measure(work, progress, cancelled);
     try_hidden(work, progress, cancelled);
@@ -217,39 +217,44 @@ Status Judge::build_all(Work& work, const Progress& progress) {
   return {};
 }
 
-Status Judge::admit(Work& work, const Progress& progress) {
-  const auto account = work.clock.switch_to(Stopwatch::admission);
-  // What an admission depends on: the definitions and workloads, the reference's source, and this program.
+// What an admission depends on: the definition and the workload, the reference's source, and this program.
+Expected<Admission> Judge::admission_of(Work& work, const Workload& workload, Contestant& reference) {
   const std::filesystem::path folder = options_.cache_folder / "admission";
   WHET_OK(make_folders(folder));
+  const Definition& definition = *work.input.task.definition(workload.definition);
+  const std::string key = sha256_hex(fmt::format("{}\n{}\n{}\n{}", to_json(definition).dump(), to_json(workload).dump(),
+                                                 solution_hash(work.input.task.solutions.at(work.input.task.reference)), options_.worker_version));
+  const auto file = folder / (key + ".json");
+  if (auto text = read_file(file)) {
+    auto json = parse_json(*text, file);
+    auto known = json ? admission_from_json(*json, file) : Expected<Admission>(std::unexpected(json.error()));
+    if (known) return std::move(*known);
+  }
+  Admission admission = examine(*memory_, definition, workload, reference);
+  WHET_OK(memory_->health());
+  if (admission.machine_failed) return machine_failed("the admission of {}: {}", workload.name, admission.problem);
+  if (admission.problem.empty()) WHET_OK(write_file_atomically(file, to_json(admission).dump(1)));
+  return admission;
+}
+
+Status Judge::admit(Work& work, const Progress& progress, const std::atomic<bool>& cancelled) {
+  const auto account = work.clock.switch_to(Stopwatch::admission);
   auto reference = contestant("reference", work.artifacts.at("reference:"), true);
   std::vector<Admission> admissions;
-  int index = 0;
-  // An input may be ignored unnoticed on one workload if it is missed on another of the family: all of the families are looked at.
-  std::set<std::string> families;
-  for (const Workload* workload : work.workloads) families.insert(workload->family);
-  std::vector<const Workload*> examined;
+  std::set<std::string> seen;
+  const auto look_at = [&](const Workload& workload, size_t total) -> Status {
+    report(progress, {{"phase", "admission"}, {"workload", workload.name}, {"index", seen.size()}, {"total", total}});
+    seen.insert(workload.name);
+    WHET_TRY(Admission admission, admission_of(work, workload, *reference));
+    admissions.push_back(std::move(admission));
+    return {};
+  };
+  for (const Workload* workload : work.workloads)
+    if (!cancelled) WHET_OK(look_at(*workload, work.workloads.size()));
+  // An input may be ignored unnoticed on one workload if that is noticed on another of its family, judged here or not.
   for (const Workload& workload : work.input.task.workloads)
-    if (families.count(workload.family)) examined.push_back(&workload);
-  for (const Workload* workload : examined) {
-    const Definition& definition = *work.input.task.definition(workload->definition);
-    const std::string key = sha256_hex(fmt::format("{}\n{}\n{}\n{}", to_json(definition).dump(), to_json(*workload).dump(),
-                                                   solution_hash(work.input.task.solutions.at(work.input.task.reference)), options_.worker_version));
-    const auto file = folder / (key + ".json");
-    ++index;
-    if (auto text = read_file(file)) {
-      auto json = parse_json(*text, file);
-      auto known = json ? admission_from_json(*json, file) : Expected<Admission>(std::unexpected(json.error()));
-      if (known) {
-        admissions.push_back(std::move(*known));
-        continue;
-      }
-    }
-    report(progress, {{"phase", "admission"}, {"workload", workload->name}, {"index", index}, {"total", examined.size()}});
-    admissions.push_back(examine(*memory_, definition, *workload, *reference));
-    if (admissions.back().machine_failed) return machine_failed("the admission of {}: {}", workload->name, admissions.back().problem);
-    if (admissions.back().problem.empty()) WHET_OK(write_file_atomically(file, to_json(admissions.back()).dump(1)));
-  }
+    if (!cancelled && !seen.count(workload.name) && families_in_doubt(admissions).count(workload.family)) WHET_OK(look_at(workload, seen.size() + 1));
+  if (cancelled) return {};
   for (auto& [workload, reason] : refused(admissions, work.evaluation.remarks)) {
     const bool judged_here = std::any_of(work.workloads.begin(), work.workloads.end(), [&](const Workload* one) { return one->name == workload; });
     if (judged_here) work.evaluation.remarks.push_back("workload " + workload + " is not admitted: " + reason);

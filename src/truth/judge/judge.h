@@ -17,6 +17,7 @@
 #include "record/task.h"
 #include "truth/build/builder.h"
 #include "truth/gpu/gpu_facts.h"
+#include "truth/judge/admission.h"
 #include "truth/judge/contestant.h"
 #include "truth/machine/ceilings.h"
 
@@ -68,7 +69,8 @@ class Judge {
 
   Judge() = default;
   Status build_all(Work& work, const Progress& progress);
-  Status admit(Work& work, const Progress& progress);
+  Status admit(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);
+  Expected<Admission> admission_of(Work& work, const Workload& workload, Contestant& reference);
   Status learn_session(Work& work, const Progress& progress);
   void measure(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);
   void try_hidden(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);

@@ -172,6 +172,7 @@ bool Session::play(Column column) {
     return false;
   }
   choose_stale(draw.number);
+  if (!memory().seals()) input_digests_ = digests_of(draw);
   const int epoch = parts_.inputs.epoch_of(draw.number);
   const bool plan = column == Column::cold || epoch != plan_epoch_;
   // A B, then B A: whatever drifts hits both alike.
@@ -207,6 +208,7 @@ void Session::take_turn(Player& player, const Draw& draw, Column column, int pos
   const Caches caches = column == Column::resident ? Caches::resident : Caches::flushed;
   Verdict verdict = player.contestant->run(parts_.inputs.set_of(draw.number), caches, time, mode_of(column));
   parts_.stopwatch.move(Stopwatch::solutions, std::max(0.0, time.wall));
+  if (verdict.correct()) verdict = check_inputs(draw);
   if (verdict.correct()) verdict = check(player, draw);
   if (!verdict.correct()) {
     player.trial.verdict = verdict;
@@ -222,6 +224,21 @@ void Session::take_turn(Player& player, const Draw& draw, Column column, int pos
   }
   samples.push_back({draw.number, position, net, ""});
   if (column == Column::flushed && time.host >= 0) player.trial.samples[Column::host].push_back({draw.number, position, time.host, ""});
+}
+
+// Where a lent mapping could be made writable: what lies in the inputs is what was written there.
+Verdict Session::check_inputs(const Draw& draw) {
+  if (memory().seals()) return {Code::correct, "", ""};
+  const std::vector<uint64_t> now = digests_of(draw);
+  if (now == input_digests_) return {Code::correct, "", ""};
+  const size_t changed = static_cast<size_t>(std::mismatch(now.begin(), now.end(), input_digests_.begin()).first - now.begin());
+  return {Code::input_written, fmt::format("draw {}: it changed {}, an input that is lent read-only", draw.number, parts_.inputs.tensors()[changed]->name), ""};
+}
+
+std::vector<uint64_t> Session::digests_of(const Draw& draw) {
+  std::vector<uint64_t> digests;
+  for (const Buffer& input : parts_.inputs.set(parts_.inputs.set_of(draw.number))) digests.push_back(memory().digest(input.data(), input.bytes()));
+  return digests;
 }
 
 Verdict Session::check(Player& player, const Draw& draw) {

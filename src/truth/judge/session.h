@@ -51,6 +51,8 @@ class Session {
   void choose_stale(int number);
   bool play(Column column);  // one draw; false when nothing more can be learned
   void take_turn(Player& player, const Draw& draw, Column column, int position);
+  Verdict check_inputs(const Draw& draw);
+  std::vector<uint64_t> digests_of(const Draw& draw);
   Verdict check(Player& player, const Draw& draw);
   Verdict explain(Player& player, const Draw& draw, size_t output, const std::string& sentence, bool not_finite);
   bool enough() const;
@@ -62,6 +64,7 @@ class Session {
   int next_draw_ = 0;
   int plan_epoch_ = -1;
   std::map<Column, int> rounds_;
+  std::vector<uint64_t> input_digests_;  // of this draw, where inputs are not sealed
   int twins_ = 0;  // draws so far that were one
   struct Answer {
     int draw;

@@ -60,6 +60,7 @@ class CudaChild {
   WhetCall call_for(uint32_t set, CallFrame::Use use) { return frame_.call(use, lent_->pointers(set), lent_->workspace(), lent_->workspace_bytes(), stream_); }
   int32_t prepare(const Request& request);
   int32_t run(const Request& request);
+  void time_nothing();
   int32_t run_once(const Request& request);
   int32_t run_end_to_end(const Request& request);
   int32_t run_burst(const Request& request);
@@ -205,6 +206,16 @@ bool CudaChild::capture(uint32_t set, int32_t& code) {
   return true;
 }
 
+// What two events say of nothing between them.
+void CudaChild::time_nothing() {
+  need(bracket_.block());
+  need(bracket_.begin());
+  need(bracket_.end());
+  bracket_.release();
+  need(bracket_.finish(), "an empty turn");
+  bell->device_ns = bracket_.device_ns();
+}
+
 // Modes device and graph.
 int32_t CudaChild::run_once(const Request& request) {
   const bool as_graph = request.kind.mode == Mode::graph;
@@ -294,6 +305,8 @@ void CudaChild::turn(const Request& request) {
   if (request.op != Op::touch && !lent) {
     std::snprintf(bell->message, sizeof bell->message, "the judge asks for a set that it has not lent");
     code = -1;
+  } else if (request.op == Op::touch) {
+    time_nothing();
   } else if (request.op == Op::prepare) {
     code = prepare(request);
   } else if (request.op == Op::run) {

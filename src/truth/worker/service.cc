@@ -241,7 +241,9 @@ Expected<Json> Service::evaluate(const Json& params, CallContext& context) {
   if (request.baselines) {
     baselines = *request.baselines;
   } else {
-    for (const std::string& name : input.task.baselines) baselines.push_back({name, {}});
+    // A baseline that is itself judged is held against the others.
+    for (const std::string& name : input.task.baselines)
+      if (name != input.candidate_name || solution_hash(input.task.solutions.at(name)) != solution_hash(input.candidate)) baselines.push_back({name, {}});
   }
   bool any_of_task = false;
   for (const SolutionRef& ref : baselines) {

@@ -50,6 +50,16 @@ TEST(TomlTrap, WhatTheParserTakesForGrantedIsAComplaint) {
   EXPECT_NE(complaints.at(0).find("a bracket, brace or value is where none can be"), std::string::npos) << complaints[0];
 }
 
+// Found by fuzz_task: its tables of characters do not expect a combining accent where a value ends.
+TEST(TomlTrap, LettersBeyondAsciiBehindABareValueAreAComplaint) {
+  for (const char* text : {"a = [7b\"\xcd\x96", "a = 1\xc3\xa9\n", "a = [7tsl\"\xcd\x96\n"}) {
+    std::vector<std::string> complaints;
+    task_toml_from_text(text, "task.toml", complaints);
+    ASSERT_FALSE(complaints.empty()) << text;
+    EXPECT_NE(complaints[0].find("not TOML"), std::string::npos) << complaints[0];
+  }
+}
+
 TEST(TomlTrap, BoundsTheDepthOfKeys) {
   std::string deep = "a";
   for (int i = 0; i < 15; ++i) deep += ".a";

@@ -234,7 +234,9 @@ def definition_of(kind):
     precision = {"bf16": "bfloat16", "fp16": "float16", "e4m3": "8-bit floats (e4m3) with descales, bfloat16 output"}[q]
     if kv != q:
         precision = "bfloat16 queries over 8-bit (e4m3) keys and values with descales"
-    constraints = ["q_heads % kv_heads == 0", "v_dim <= head_dim"]
+    constraints = ["q_heads % kv_heads == 0"]
+    if variant != "mla":  # whose axes are constants
+        constraints.append("v_dim == head_dim or head_dim == 192 and v_dim == 128")
     if layout != "dense":
         constraints.append("len_indptr == batch + 1")
     if layout == "paged":

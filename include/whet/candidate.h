@@ -26,6 +26,10 @@
  *   - Inputs are mapped read-only. Nothing outside the buffers is accessed. No process is started, no file written.
  *   - The result depends on the contents of this call's inputs only. Two calls never have equal inputs.
  *   - At most `num_threads` threads compute at once.
+ *
+ * On a GPU tensors and the workspace are device addresses, and run() queues its work on `stream` instead of doing it: when it returns, all of that work
+ * is ordered on `stream` (work on another stream waits for an event of it, and it for an event of that one), and nothing of the call is left for later.
+ * run() neither waits for the device nor allocates, and leaves the limits of the context alone. prepare() may wait. Host threads are not suspended.
  */
 #ifndef WHET_CANDIDATE_H_
 #define WHET_CANDIDATE_H_

@@ -316,6 +316,7 @@ std::string environment_text(const std::string& environment, const ReportStyle& 
   const auto add = [&](std::string part) {
     if (!part.empty() && std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
   };
+  add(string_at(*json, {"gpu", "name"}));
   add(string_at(*json, {"cpu"}));
   add(string_at(*json, {"cpu", "model"}));
   add(string_at(*json, {"cpu", "name"}));

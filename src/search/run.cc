@@ -305,6 +305,7 @@ Status Run::judge_champion() {
   tell(Progress::Kind::phase, "the final judgement of the champion");
   Attempt what = attempt_of(files_of_.at(lineage_->champion()), Purpose::final);
   what.settings = options_.final;
+  what.settings.hidden = std::max(what.settings.hidden, kHiddenOfChampion);
   what.settings.set = options_.set;
   what.solution.name = kChampion;
   what.baselines.emplace();

@@ -242,7 +242,7 @@ TEST(Optimize, RetriesAnEvaluationThatDiesWithItsWorkerOnce) {
   const auto result = scene.optimize(30);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().blame, Blame::machine);
-  EXPECT_THAT(result.error().what, HasSubstr("the worker failed twice on the same evaluation; first: the worker died of signal 9"));
+  EXPECT_THAT(result.error().what, HasSubstr("the worker failed twice on the same evaluation: the worker died of signal 9"));
   const auto resumed = resume(scene.setting());
   ASSERT_TRUE(resumed) << resumed.error().what;
   scene.expect_sound();

@@ -72,6 +72,7 @@ Expected<Evaluation> WorkerSeat::evaluate(const EvaluateRequest& request, const 
     if (result.error().blame != Blame::machine) return result;
     client_.reset();
     if (stopped || !opened_) return result;
+    if (lost && lost->what == result.error().what) return machine_failed("the worker failed twice on the same evaluation: {}", lost->what);
     if (lost) return machine_failed("the worker failed twice on the same evaluation; first: {}; then: {}", lost->what, result.error().what);
     lost = result.error();
   }

@@ -187,6 +187,36 @@ TEST(Cheats, ComputingBetweenCallsGainsNothing) {
   print_row("cheats/computes_between_calls", codes, "");
 }
 
+// Right on every workload that the task lists: only shapes that it cannot know tell.
+TEST(Cheats, KnowingTheShapesIsNotEnough) {
+  std::string codes;
+  for (int run = 0; run < kRuns; ++run) {
+    EvaluateRequest request;
+    request.admission = false;
+    const Evaluation listed = Worker::get().judge(request, "cheats/knows_the_shapes");
+    EXPECT_EQ(listed.verdict.code, Code::correct) << describe(listed);
+    request.hidden = 6;
+    const Evaluation evaluation = Worker::get().judge(request, "cheats/knows_the_shapes");
+    EXPECT_EQ(evaluation.verdict.code, Code::wrong) << describe(evaluation);
+    EXPECT_THAT(evaluation.verdict.sentence, HasSubstr("a hidden workload (weighted_average, rows "));
+    EXPECT_EQ(evaluation.scoreboard.workloads_correct, 4);
+    EXPECT_FALSE(evaluation.scoreboard.geomean_vs_fastest);
+    EXPECT_FALSE(evaluation.scoreboard.goal_met);
+    codes += fmt::format("{} ", static_cast<int>(evaluation.verdict.code));
+  }
+  print_row("cheats/knows_the_shapes", codes, "");
+}
+
+// And an honest one meets shapes it was never tried on.
+TEST(Hidden, AnHonestSolutionIsRightOnThemToo) {
+  EvaluateRequest request;
+  request.admission = false;
+  request.hidden = 24;
+  const Evaluation evaluation = Worker::get().judge(request, "honest/early_exit");
+  EXPECT_EQ(evaluation.verdict.code, Code::correct) << describe(evaluation);
+  EXPECT_EQ(evaluation.hidden.size(), 24U);
+}
+
 struct Honest {
   std::string folder;
 };

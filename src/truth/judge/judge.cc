@@ -254,13 +254,13 @@ Status Judge::admit(Work& work, const Progress& progress, const std::atomic<bool
   // An input may be ignored unnoticed on one workload if that is noticed on another of its family, judged here or not.
   for (const Workload& workload : work.input.task.workloads)
     if (!cancelled && !seen.count(workload.name) && families_in_doubt(admissions).count(workload.family)) WHET_OK(look_at(workload, seen.size() + 1));
+  work.clock.switch_to(account);
   if (cancelled) return {};
   for (auto& [workload, reason] : refused(admissions, work.evaluation.remarks)) {
     const bool judged_here = std::any_of(work.workloads.begin(), work.workloads.end(), [&](const Workload* one) { return one->name == workload; });
     if (judged_here) work.evaluation.remarks.push_back("workload " + workload + " is not admitted: " + reason);
     work.not_admitted[workload] = reason;
   }
-  work.clock.switch_to(account);
   return {};
 }
 

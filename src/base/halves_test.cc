@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 #include <vector>
 
 namespace whet {
@@ -31,6 +32,17 @@ TEST(Halves, StayTogetherBelowWhatIsWorthAThread) {
     ++calls;
   });
   EXPECT_EQ(calls, 1);
+}
+
+TEST(Halves, CanBeCalledFromSeveralThreadsAtOnce) {
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) in_halves(100, 1, 0, [&](int64_t begin, int64_t end) { sum += end - begin; });
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, 4 * 500 * 100);
 }
 
 }  // namespace

@@ -10,6 +10,11 @@
 #include "truth/runner/protocol.h"
 
 namespace whet {
+namespace {
+
+constexpr int64_t kLine = 64, kWorthAThread = 512 << 10;  // bytes
+
+}  // namespace
 
 Expected<Buffer> HostMemory::lend(uint64_t bytes, Buffer::Access access, Buffer::Place place, uint64_t draw) { return lend_host_memory(bytes, access, place, draw); }
 
@@ -27,8 +32,18 @@ void HostMemory::write(const InputGenerator& generator, const DrawKey& key, int6
   in_halves(end, 1024, 1 << 17, [&](int64_t from, int64_t to) { generator.write(key, from, to, data); });
 }
 
-void HostMemory::copy(uint8_t* to, const uint8_t* from, uint64_t bytes) { std::memcpy(to, from, bytes); }
-void HostMemory::zero(uint8_t* to, uint64_t bytes) { std::memset(to, 0, bytes); }
+void HostMemory::copy(uint8_t* to, const uint8_t* from, uint64_t bytes) {
+  in_halves(static_cast<int64_t>(bytes), kLine, kWorthAThread, [&](int64_t begin, int64_t end) { std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin)); });
+}
+
+void HostMemory::fill(uint8_t* to, const uint8_t* from, uint64_t bytes) {
+  in_halves(static_cast<int64_t>(bytes), kLine, kWorthAThread, [&](int64_t begin, int64_t end) { copy_past_caches(to + begin, from + begin, static_cast<size_t>(end - begin)); });
+}
+
+void HostMemory::zero(uint8_t* to, uint64_t bytes) {
+  in_halves(static_cast<int64_t>(bytes), kLine, kWorthAThread, [&](int64_t begin, int64_t end) { std::memset(to + begin, 0, static_cast<size_t>(end - begin)); });
+}
+
 void HostMemory::from_host(uint8_t* to, const void* from, uint64_t bytes) { std::memcpy(to, from, bytes); }
 std::vector<uint8_t> HostMemory::to_host(const uint8_t* from, uint64_t bytes) { return {from, from + bytes}; }
 
@@ -54,7 +69,7 @@ void HostMemory::zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t
 void HostMemory::round_down(Dtype dtype, uint8_t* data, int64_t count) { whet::round_down(dtype, data, count); }
 
 void HostMemory::flush(const uint8_t* data, uint64_t bytes) {
-  in_halves(static_cast<int64_t>(bytes), 64, 1 << 20, [&](int64_t begin, int64_t end) { whet::flush(data + begin, static_cast<size_t>(end - begin)); });
+  in_halves(static_cast<int64_t>(bytes), kLine, kWorthAThread, [&](int64_t begin, int64_t end) { whet::flush(data + begin, static_cast<size_t>(end - begin)); });
 }
 
 void HostMemory::touch(const uint8_t* data, uint64_t bytes) {

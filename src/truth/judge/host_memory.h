@@ -13,6 +13,7 @@ class HostMemory final : public Memory {
   Status health() const override { return {}; }
   void write(const InputGenerator& generator, const DrawKey& key, int64_t begin, int64_t end, uint8_t* data) override;
   void copy(uint8_t* to, const uint8_t* from, uint64_t bytes) override;
+  void fill(uint8_t* to, const uint8_t* from, uint64_t bytes) override;
   void zero(uint8_t* to, uint64_t bytes) override;
   void from_host(uint8_t* to, const void* from, uint64_t bytes) override;
   std::vector<uint8_t> to_host(const uint8_t* from, uint64_t bytes) override;

@@ -43,6 +43,8 @@ class Memory {
   // Elements [begin, end) of the tensor at `data`: same bits in every memory.
   virtual void write(const InputGenerator& generator, const DrawKey& key, int64_t begin, int64_t end, uint8_t* data) = 0;
   virtual void copy(uint8_t* to, const uint8_t* from, uint64_t bytes) = 0;
+  // As copy(), for what nobody reads before it is flushed.
+  virtual void fill(uint8_t* to, const uint8_t* from, uint64_t bytes) { copy(to, from, bytes); }
   virtual void zero(uint8_t* to, uint64_t bytes) = 0;
   virtual void from_host(uint8_t* to, const void* from, uint64_t bytes) = 0;
   virtual std::vector<uint8_t> to_host(const uint8_t* from, uint64_t bytes) = 0;

@@ -19,7 +19,10 @@ using Clock = std::chrono::steady_clock;
 constexpr int kLeastPairs = 3;              // fewer give no time
 constexpr int kLeastTwins = 2;              // fewer let a cache pass that knows inputs by a sample, whatever the machine is busy with
 constexpr double kInterrupted = 3;          // a sample this many times the median was interrupted
-constexpr uint64_t kMostAnswers = 256 << 20;  // bytes of expected outputs that are kept
+// Expected outputs that are kept, to tell what a wrong answer is the right answer to: the first, which a cache that is never refreshed returns, and
+// the last. Not all: memory that is touched for the first time costs ten times what memory that is used again does.
+constexpr size_t kFirstAnswers = 4, kMostAnswers = 12;
+constexpr uint64_t kMostAnswerBytes = 256 << 20;
 constexpr int kFurtherDraws = 5;            // of columns that no score hangs on
 constexpr int kResidentEvery = 4;           // one draw in this many is resident
 
@@ -133,13 +136,14 @@ Verdict Session::compute_expected(const Draw& draw) {
 }
 
 Verdict Session::keep_answer(int draw) {
-  // The oldest makes room where the next would not fit.
   uint64_t bytes = 0;
   for (const Buffer& output : parts_.reference.outputs()) bytes += output.bytes();
   Answer answer{draw, {}, {}};
-  if (answers_.size() >= 4 && (answers_.size() + 1) * bytes > kMostAnswers) {
-    answer.outputs = std::move(answers_.front().outputs);
-    answers_.pop_front();
+  const bool full = answers_.size() >= kMostAnswers, too_large = answers_.size() >= 4 && (answers_.size() + 1) * bytes > kMostAnswerBytes;
+  if (full || too_large) {
+    const auto goes = answers_.begin() + (full ? kFirstAnswers : 0);
+    answer.outputs = std::move(goes->outputs);
+    answers_.erase(goes);
   }
   for (size_t i = 0; i < parts_.definition.outputs.size(); ++i) {
     const Buffer& output = parts_.reference.outputs()[i];
@@ -202,7 +206,7 @@ bool Session::play(Column column) {
 
 void Session::take_turn(Player& player, const Draw& draw, Column column, int position) {
   std::vector<Buffer>& outputs = player.contestant->outputs();
-  for (size_t i = 0; i < outputs.size(); ++i) memory().copy(outputs[i].data(), stale_[i].data(), stale_[i].bytes());
+  for (size_t i = 0; i < outputs.size(); ++i) memory().fill(outputs[i].data(), stale_[i].data(), stale_[i].bytes());
   CallTime time;
   player.contestant->watch_outputs(true);
   const Caches caches = column == Column::resident ? Caches::resident : Caches::flushed;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "truth/machine/flush.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -47,6 +49,23 @@ void flush(const void* data, size_t bytes) {
   asm volatile("dsb ish" ::: "memory");
 #else
   static_cast<void>(from), static_cast<void>(to);
+#endif
+}
+
+void copy_past_caches(void* to, const void* from, size_t bytes) {
+#if defined(__x86_64__)
+  auto* out = static_cast<char*>(to);
+  const auto* in = static_cast<const char*>(from);
+  const size_t head = std::min(bytes, static_cast<size_t>(-reinterpret_cast<uintptr_t>(out) & (kLine - 1)));
+  std::memcpy(out, in, head);
+  size_t at = head;
+  for (; at + kLine <= bytes; at += kLine)
+    for (size_t i = 0; i < kLine; i += sizeof(__m128i))
+      _mm_stream_si128(reinterpret_cast<__m128i*>(out + at + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + at + i)));
+  std::memcpy(out + at, in + at, bytes - at);
+  _mm_sfence();
+#else
+  std::memcpy(to, from, bytes);
 #endif
 }
 

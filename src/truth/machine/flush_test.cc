@@ -54,5 +54,17 @@ TEST(Flush, TakesReadOnlyAndOddRangesAndKeepsContents) {
   ::munmap(memory, 8192);
 }
 
+TEST(Flush, CopiesPastCachesExactlyWhatItIsGiven) {
+  std::vector<unsigned char> from(1000), to(1000);
+  for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 7 + 1);
+  for (size_t bytes : {0, 1, 63, 64, 65, 200, 700})
+    for (size_t shift : {0, 1, 17, 64, 100}) {
+      std::fill(to.begin(), to.end(), 0);
+      copy_past_caches(to.data() + shift, from.data() + 3, bytes);
+      for (size_t i = 0; i < to.size(); ++i)
+        ASSERT_EQ(to[i], i >= shift && i < shift + bytes ? from[i - shift + 3] : 0) << bytes << " bytes to " << shift << ", byte " << i;
+    }
+}
+
 }  // namespace
 }  // namespace whet

@@ -325,8 +325,9 @@ Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::functio
   ++sequence_;
   salt_ = salt_ * 6364136223846793005u + 1442695040888963407u;
   place_threads();
-  thaw();
+  // Before the thaw, so that it does not go to sleep once more over an empty socket.
   if (!send(op, set, nullptr, 0, {}, kind)) return died(during_);
+  thaw();
   if (const Verdict armed = await_word(bell_->armed, kControlLimit); !armed.correct()) return armed;
   if (!options_.gpu) place(jailed_->pid(), 0, options_.cores.size());
   if (before) before();

@@ -32,9 +32,17 @@ Pool::Pool(int threads) {
 
 Pool::~Pool() {
   stop_.store(true);
-  round_.fetch_add(1);
-  round_.notify_all();
+  next_round();
   for (auto& t : helpers_) t.join();
+}
+
+// A condition variable, and not std::atomic::wait: that of GCC 12 was seen to sleep through its notification.
+void Pool::next_round() {
+  {
+    const std::lock_guard lock(sleep_);
+    round_.fetch_add(1, std::memory_order_release);
+  }
+  woken_.notify_all();
 }
 
 void Pool::run(int threads, void (*body)(void*, int), void* context) {
@@ -47,8 +55,7 @@ void Pool::run(int threads, void (*body)(void*, int), void* context) {
   context_ = context;
   threads_ = threads;
   working_.store(size() - 1, std::memory_order_relaxed);
-  round_.fetch_add(1, std::memory_order_release);
-  round_.notify_all();
+  next_round();
   body(context, 0);
   while (working_.load(std::memory_order_acquire) != 0) relax();
 }
@@ -62,7 +69,8 @@ void Pool::help(int thread) {
       now = round_.load(std::memory_order_acquire);
     }
     if (now == seen) {
-      round_.wait(seen, std::memory_order_acquire);
+      std::unique_lock lock(sleep_);
+      woken_.wait(lock, [&] { return round_.load(std::memory_order_acquire) != seen; });
       continue;
     }
     seen = now;

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
-#include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -47,11 +48,14 @@ class Pool {
 
  private:
   void help(int thread);
+  void next_round();
 
   std::vector<std::thread> helpers_;
   void (*body_)(void*, int) = nullptr;
   void* context_ = nullptr;
   int threads_ = 0;
+  std::mutex sleep_;
+  std::condition_variable woken_;
   alignas(64) std::atomic<std::uint32_t> round_{0};
   alignas(64) std::atomic<int> working_{0};
   std::atomic<bool> stop_{false};

@@ -145,6 +145,7 @@ std::unique_ptr<Contestant> Judge::contestant(const std::string& name, const std
     runner.memory_bytes = kMemoryOfCudaProcess;
     runner.max_tasks = kTasksOfCudaProcess;
   }
+  runner.timed = !is_reference;
   return std::make_unique<Contestant>(name, std::move(runner), is_reference);
 }
 
@@ -274,7 +275,7 @@ Status Judge::learn_session(Work& work, const Progress& progress) {
     else work.evaluation.remarks.push_back(fmt::format("the baseline {} is absent: {}", name, built.sentence));
   }
   if (empty_turn_ns_ < 0) {
-    WHET_TRY(empty_turn_ns_, measure_empty_turn(*contestant("reference", work.artifacts.at("reference:"), true)));
+    WHET_TRY(empty_turn_ns_, measure_empty_turn(*contestant("reference", work.artifacts.at("reference:"), false)));
   }
   if (!work.input.request.noise_floor) return {};
   auto known = noise_floor_.find(work.input.task_hash);

@@ -319,21 +319,34 @@ void Runner::take_report(Turn& result) {
   if (bell_->not_captured) result.not_captured = std::string(bell_->message, strnlen(bell_->message, sizeof bell_->message));
 }
 
+void Runner::say_go(Clock::time_point begin) {
+  bell_->start_ns.store(static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(begin.time_since_epoch()).count()), std::memory_order_relaxed);
+  bell_->go.store(sequence_, std::memory_order_release);
+}
+
 Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::function<void()>& before, Turn& result, const runner::Kind& kind) {
   if (dead_) return {Code::machine_failed, "the runner is no longer alive", ""};
   during_ = op == Op::prepare ? "prepare" : op == Op::run ? "run" : "an empty turn";
   ++sequence_;
   salt_ = salt_ * 6364136223846793005u + 1442695040888963407u;
-  place_threads();
+  const bool ready = options_.timed || options_.gpu;  // it says so first
+  if (ready) {
+    place_threads();
+  } else {
+    if (before) before();
+    say_go({});
+  }
   // Before the thaw, so that it does not go to sleep once more over an empty socket.
   if (!send(op, set, nullptr, 0, {}, kind)) return died(during_);
+  auto begin = Clock::now();
   thaw();
-  if (const Verdict armed = await_word(bell_->armed, kControlLimit); !armed.correct()) return armed;
-  if (!options_.gpu) place(jailed_->pid(), 0, options_.cores.size());
-  if (before) before();
-  const auto begin = Clock::now() + kOffTheCore;
-  bell_->start_ns.store(static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(begin.time_since_epoch()).count()), std::memory_order_relaxed);
-  bell_->go.store(sequence_, std::memory_order_release);
+  if (ready) {
+    if (const Verdict armed = await_word(bell_->armed, kControlLimit); !armed.correct()) return armed;
+    if (!options_.gpu) place(jailed_->pid(), 0, options_.cores.size());
+    if (before) before();
+    begin = Clock::now() + kOffTheCore;
+    say_go(begin);
+  }
   const Verdict done = await_word(bell_->done, limit);
   const auto end = Clock::now();
   freeze();

@@ -35,6 +35,8 @@ struct RunnerOptions {
   // Whether the process is stopped between turns. Off for CUDA: the driver has threads of its own in it, one of which may hold a lock that other
   // processes' work on the same device waits for; what a Solution queued goes on whatever its host threads do, so stopping them proves less too.
   bool freezes = true;
+  // Whether its times count. Else its threads lie where they will, and it goes on as soon as it is thawed: one exchange less.
+  bool timed = true;
 };
 
 // How long a call took, by the worker's clock: from the word "go" until the worker was woken. Includes the time of waking, which an empty
@@ -94,6 +96,7 @@ class Runner {
 
   void place_threads();
   void place(int task, size_t first_core, size_t cores);
+  void say_go(std::chrono::steady_clock::time_point begin);
 
   RunnerOptions options_;
   std::unique_ptr<Jailed> jailed_;

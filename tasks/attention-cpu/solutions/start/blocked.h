@@ -8,6 +8,7 @@
 #include "blocked_products.h"
 #include "exp.h"
 #include "families.h"
+#include "fetch.h"
 #include "pool.h"
 
 namespace start {
@@ -51,24 +52,23 @@ class BlockedItem {
     return 4 * (2 * dim * rows + 2 * keys * 64 + 6 * rows + 2 * keys * (dim + 16)) + 11 * 64;
   }
 
-  // Attends one tile; `later` is one that may come next.
-  void run(const RowTile& tile, const RowTile& later) {
+  // Attends one tile; `later` is one that may come next. `cold`: no other tile fetched this one's keys before.
+  void run(const RowTile& tile, const RowTile& later, bool cold) {
     b_ = tile.b;
     kv_head_ = tile.kv_head;
     first_row_ = tile.first;
     rows_ = tile.rows;
-    keys_ = static_cast<const T*>(p_.k) + (b_ * p_.kv_len * p_.kv_heads + kv_head_) * p_.head_dim;
-    values_ = static_cast<const T*>(p_.v) + (b_ * p_.kv_len * p_.kv_heads + kv_head_) * p_.head_dim;
-    look_ahead(later);
+    keys_ = first_of(p_.k, tile);
+    values_ = first_of(p_.v, tile);
     place_rows();
+    const int first = p_.first_key(position(first_row_)), end = p_.end_key(position(first_row_ + rows_ - 1));
+    if (c_.prefetch) plan_fetch(first, end, later, cold);
     load_queries();
     started_ = 0;
-    const int first = p_.first_key(position(first_row_)), end = p_.end_key(position(first_row_ + rows_ - 1));
     for (int j = first; j < end; j += c_.tile_kv) {
       const int n = std::min(c_.tile_kv, end - j);
-      if (c_.prefetch) fetch_queries(later, (j - first) / c_.tile_kv, (end - first + c_.tile_kv - 1) / c_.tile_kv);
       stage(j, n);
-      for (int s = 0; s < strips_ && s * W < rows_; ++s) attend(s, j, n, s == 0 ? end : 0);
+      for (int s = 0; s < strips_ && s * W < rows_; ++s) attend(s, j, n);
     }
     store_out();
   }
@@ -76,16 +76,33 @@ class BlockedItem {
  private:
   std::int64_t position(std::int64_t row) const { return row / group_; }
 
-  // Where the first keys of `later` are, if they are those of another head.
-  void look_ahead(const RowTile& later) {
-    later_count_ = 0;
-    if (later.rows == 0 || (later.b == b_ && later.kv_head == kv_head_)) return;
-    const int first = p_.first_key(position(later.first)), end = p_.end_key(position(later.first + later.rows - 1));
-    const std::int64_t at = ((later.b * p_.kv_len + first) * p_.kv_heads + later.kv_head) * p_.head_dim;
-    later_keys_ = static_cast<const T*>(p_.k) + at;
-    later_values_ = static_cast<const T*>(p_.v) + at;
-    later_count_ = std::min(c_.tile_kv, end - first);
+  const T* first_of(const void* x, const RowTile& tile) const {
+    return static_cast<const T*>(x) + (tile.b * p_.kv_len * p_.kv_heads + tile.kv_head) * p_.head_dim;
   }
+
+  // What memory is to bring while this tile is computed: the rest of its keys, the rows of q of the next tile, and that one's keys.
+  void plan_fetch(int first, int end, const RowTile& later, bool cold) {
+    constexpr std::int64_t kSize = sizeof(T);
+    const std::ptrdiff_t to_values = reinterpret_cast<const char*>(values_) - reinterpret_cast<const char*>(keys_);
+    fetch_.clear();
+    if (cold) {
+      const int behind = std::min(first + c_.tile_kv, end);
+      fetch_.add(keys_ + behind * row_, row_ * kSize, end - behind, dim_ * kSize, to_values);
+    }
+    if (later.rows > 0) {
+      const std::int64_t from = position(later.first), to = position(later.first + later.rows - 1) + 1;
+      fetch_.add(static_cast<const T*>(p_.q) + ((later.b * p_.q_len + from) * p_.q_heads + later.kv_head * group_) * p_.head_dim,
+                 p_.q_heads * p_.head_dim * kSize, to - from, group_ * p_.head_dim * kSize);
+      if (later.b != b_ || later.kv_head != kv_head_) {
+        const std::int64_t begin = p_.first_key(from), keys = std::min(p_.end_key(to - 1) - begin, kAhead / (2 * dim_ * kSize));
+        fetch_.add(first_of(p_.k, later) + begin * row_, row_ * kSize, keys, dim_ * kSize, to_values);
+      }
+    }
+    const std::int64_t strips = (rows_ + W - 1) / W, blocks = (end - first + MR - 1) / MR;
+    fetch_.pace(strips * blocks * 2 / 3);
+  }
+
+  static constexpr std::int64_t kAhead = 512 << 10;  // bytes of the next head's keys and values at most: half of a second cache
 
   // What each row is: its place in q and o, and its mask. Rows beyond the last one repeat it, and are not stored.
   void place_rows() {
@@ -164,33 +181,6 @@ class BlockedItem {
 #endif
   }
 
-  // One of `shares` equal shares of what a later tile will miss in the caches: its rows of q.
-  void fetch_queries(const RowTile& later, std::int64_t share, std::int64_t shares) const {
-    const T* q = static_cast<const T*>(p_.q);
-    for (std::int64_t r = later.rows * share / shares; r < later.rows * (share + 1) / shares; ++r) {
-      const std::int64_t i = position(later.first + r), head = later.kv_head * group_ + later.first + r - i * group_;
-      prefetch_row(q + ((later.b * p_.q_len + i) * p_.q_heads + head) * p_.head_dim);
-    }
-  }
-
-  // MR keys and values from key `next` of this tile on; behind its last key, those that a tile of another head begins with.
-  void fetch_keys(int next, int end) const {
-    for (int key = next; key < next + MR; ++key) {
-      if (key < end) {
-        prefetch_row(keys_ + key * row_);
-        prefetch_row(values_ + key * row_);
-      } else if (key - end < later_count_) {
-        prefetch_row(later_keys_ + (key - end) * row_);
-        prefetch_row(later_values_ + (key - end) * row_);
-      }
-    }
-  }
-
-  void prefetch_row(const T* row) const {
-    const char* at = reinterpret_cast<const char*>(row);
-    for (std::size_t b = 0; b < dim_ * sizeof(T); b += 64) __builtin_prefetch(at + b);
-  }
-
   // Of a tile's keys, those that a vector of query rows sees: [lo, hi), whole pairs where keys are multiplied in pairs.
   struct Seen {
     int lo, hi;
@@ -201,8 +191,8 @@ class BlockedItem {
     return kPairs ? Seen{lo / 2 * 2, std::min((hi + 1) / 2 * 2, n)} : Seen{lo, hi};
   }
 
-  // One strip of rows against keys [j, j + n). `end` is the end of the tile's keys where this strip also prefetches.
-  void attend(int s, int j, int n, int end) {
+  // One strip of rows against keys [j, j + n).
+  void attend(int s, int j, int n) {
     const int last = static_cast<int>(std::min<std::int64_t>((s + 1) * W, rows_)) - 1;
     n = std::min(n, end_key_[last] - j);
     if (n <= 0 || j + n <= first_key_[s * W]) return;
@@ -214,7 +204,7 @@ class BlockedItem {
       old_top[c] = top[c] = vload(top_ + s * W + c * kLanes);
       see[c] = seen(s * W + c * kLanes, kLanes, j, n);
     }
-    score(s, j, n, end, see, top);
+    score(s, j, n, see, top);
     if (masked) mask(s, j, see, old_top, top);
     weigh(n, see, top, sum);
     for (int c = 0; c < NV; ++c) {
@@ -226,7 +216,7 @@ class BlockedItem {
     accumulate(s, j, n, masked, alpha);
   }
 
-  void score(int s, int j, int n, int end, const Seen (&see)[NV], vf (&top)[NV]) {
+  void score(int s, int j, int n, const Seen (&see)[NV], vf (&top)[NV]) {
     const Cell* q = queries_ + static_cast<std::ptrdiff_t>(s) * W * steps_;
     const Cell* k = staged_keys_;
     std::ptrdiff_t stride = stage_stride_;
@@ -241,7 +231,7 @@ class BlockedItem {
     for (int r = 0; r < n;) {
       // The last block is moved back over keys that were done: the same values again, and no second kernel.
       if (r + MR > n && n >= MR) r = n - MR;
-      if (c_.prefetch && end > 0) fetch_keys(j + r + c_.tile_kv, end);
+      if (c_.prefetch) fetch_.step();
       const int high = r + MR <= n ? MR : 1;
       int from = 0, to = NV;
       while (from < to && see[from].hi <= r) ++from;
@@ -383,8 +373,7 @@ class BlockedItem {
   std::int64_t b_ = 0, kv_head_ = 0, first_row_ = 0, rows_ = 0;
   unsigned started_ = 0;  // a bit per strip: out_ holds something
   const T *keys_ = nullptr, *values_ = nullptr;
-  const T *later_keys_ = nullptr, *later_values_ = nullptr;
-  int later_count_ = 0;  // keys there
+  Fetch fetch_;
 };
 
 // Items of one head follow each other, so that its keys stay in the last cache; the last rows, which see most, come first.
@@ -399,7 +388,8 @@ void blocked_items(const Problem& p, const Config& c, Pool& pool, char* workspac
     return {head / p.kv_heads, head % p.kv_heads, first, std::min<std::int64_t>(c.tile_q, rows - first)};
   };
   pool.for_each(c.threads, items, 1, [&](std::int64_t item, int thread) {
-    BlockedItem<T, Op, NV>(p, c, workspace + static_cast<std::size_t>(thread) * bytes).run(tile(item), tile(item + c.threads));
+    BlockedItem<T, Op, NV> work(p, c, workspace + static_cast<std::size_t>(thread) * bytes);
+    work.run(tile(item), tile(item + c.threads), item < c.threads);
   });
 }
 

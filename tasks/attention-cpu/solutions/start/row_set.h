@@ -78,7 +78,7 @@ class RowSet {
     for (int r = row; r < row + rows;) {
       const int together = row + rows - r >= kTogether ? kTogether : row + rows - r >= 2 ? 2 : 1;
       for (int i = 0; i < together; ++i) alpha[i] = weigh(r + i, j, n);
-      const std::ptrdiff_t next = fetch && r == row ? to_next_key : 0;
+      const NextKeys next{fetch ? to_next_key : 0, (r - row) / kTogether, !kPairs && rows >= 2 * kTogether && dim_ > kBlock ? 2 : 1};
       if (together == kTogether) {
         accumulate<kTogether>(r, v, n, alpha, next);
       } else if (together == 2) {
@@ -104,6 +104,15 @@ class RowSet {
  private:
   static constexpr int kTogether = 4;  // rows that share a read of V
 
+  // The next block's keys, `away` bytes from the values that are read: of `passes` passes over the values each fetches beside its blocks of columns.
+  struct NextKeys {
+    std::ptrdiff_t away;
+    int pass, passes;
+
+    std::ptrdiff_t beside(int d) const { return d / kBlock % passes == pass ? away : 0; }
+  };
+  static constexpr int kBlock = 64;  // columns
+
   // `fetch` here and below: bytes from what is read to what is fetched beside it, or 0.
   void score(int row, int rows, const T* k, int n, std::ptrdiff_t fetch) {
     for (int i = 0; i < n; i += 8) {
@@ -112,12 +121,18 @@ class RowSet {
       const T* key[8];
       for (int e = 0; e < 8; ++e) key[e] = k + std::min(i + e, n - 1) * key_stride_;
       int r = row;
-      if (fetch != 0) {
-        rows >= 2 ? dots<2, true>(r, key, i, fetch) : dots<1, true>(r, key, i, fetch);
+      // Each pass fetches its share of the lines: prefetches beyond the tens of misses that a processor has under way hold up what follows them.
+      constexpr bool shared = !kPairs;  // those passes are half as long
+      if (fetch != 0 && rows >= 8 && shared) {
+        for (; r < row + 8; r += 2) dots<2, 2>(r, key, i, key + (r - row) / 2, fetch);
+      } else if (fetch != 0 && rows >= 4 && shared) {
+        for (; r < row + 4; r += 2) dots<2, 4>(r, key, i, key + (r - row) / 2, fetch);
+      } else if (fetch != 0) {
+        rows >= 2 ? dots<2, 8>(r, key, i, key, fetch) : dots<1, 8>(r, key, i, key, fetch);
         r += rows >= 2 ? 2 : 1;
       }
-      for (; r + 2 <= row + rows; r += 2) dots<2, false>(r, key, i, fetch);
-      if (r < row + rows) dots<1, false>(r, key, i, fetch);
+      for (; r + 2 <= row + rows; r += 2) dots<2, 0>(r, key, i, nullptr, fetch);
+      if (r < row + rows) dots<1, 0>(r, key, i, nullptr, fetch);
     }
   }
 
@@ -128,17 +143,17 @@ class RowSet {
   }
 #endif
 
-  // scores_[r][i .. i+8) of R rows against eight keys.
-  template <int R, bool Fetching>
-  void dots(int row, const T* const (&key)[8], int i, std::ptrdiff_t fetch) {
+  // scores_[r][i .. i+8) of R rows against eight keys; fetches beside every (8 / Fetched)-th of `fetched`, which ends with the keys.
+  template <int R, int Fetched>
+  void dots(int row, const T* const (&key)[8], int i, const T* const* fetched, std::ptrdiff_t fetch) {
     vf acc[R][8];
     for (int r = 0; r < R; ++r) {
       for (int e = 0; e < 8; ++e) acc[r][e] = vset(0);
     }
     const Query* q = query_ + static_cast<std::ptrdiff_t>(row) * padded_;
     int d = 0;
-    for (; d + kStep <= dim_; d += kStep) step<R, true, Fetching>(q, key, d, acc, fetch);
-    if (d < dim_) step<R, false, Fetching>(q, key, d, acc, fetch);
+    for (; d + kStep <= dim_; d += kStep) step<R, true, Fetched>(q, key, d, acc, fetched, fetch);
+    if (d < dim_) step<R, false, Fetched>(q, key, d, acc, fetched, fetch);
     for (int r = 0; r < R; ++r) {
       float* to = scores_ + (row + r) * block_ + i;
       hsum8(acc[r], to);
@@ -149,13 +164,9 @@ class RowSet {
   }
 
   // A step takes one line of each key (with AVX-512), and fetches as much ahead.
-  template <int R, bool Full, bool Fetching>
-  void step(const Query* q, const T* const (&key)[8], int d, vf (&acc)[R][8], std::ptrdiff_t fetch) const {
-    if constexpr (Fetching) {
-      for (int e = 0; e < 8; ++e) {
-        __builtin_prefetch(reinterpret_cast<const char*>(key[e] + d) + fetch);
-      }
-    }
+  template <int R, bool Full, int Fetched>
+  void step(const Query* q, const T* const (&key)[8], int d, vf (&acc)[R][8], const T* const* fetched, std::ptrdiff_t fetch) const {
+    for (int e = 0; e < Fetched; ++e) __builtin_prefetch(reinterpret_cast<const char*>(fetched[e * (8 / std::max(Fetched, 1))] + d) + fetch);
     if constexpr (kPairs) {
 #if defined(START_BF16_DOT)
       __m512bh x[R];
@@ -210,18 +221,18 @@ class RowSet {
 
   // out_ = alpha * out_ + weights . V for R rows.
   template <int R>
-  void accumulate(int row, const T* v, int n, const float* alpha, std::ptrdiff_t fetch) {
+  void accumulate(int row, const T* v, int n, const float* alpha, NextKeys fetch) {
     int d = 0;
 #if defined(START_BF16_DOT)
     if (paired_) {
-      for (; d + 64 <= dim_; d += 64) pair_columns<R, 2>(row, v, n, alpha, d, fetch);
-      if (d < dim_) pair_columns<R, 1>(row, v, n, alpha, d, fetch);
+      for (; d + 64 <= dim_; d += 64) pair_columns<R, 2>(row, v, n, alpha, d, fetch.beside(d));
+      if (d < dim_) pair_columns<R, 1>(row, v, n, alpha, d, fetch.beside(d));
       return;
     }
 #endif
-    for (; d + 4 * kLanes <= dim_; d += 4 * kLanes) columns<R, 4, true>(row, v, n, alpha, d, fetch);
-    for (; d + kLanes <= dim_; d += kLanes) columns<R, 1, true>(row, v, n, alpha, d, fetch);
-    if (d < dim_) columns<R, 1, false>(row, v, n, alpha, d, fetch);
+    for (; d + 4 * kLanes <= dim_; d += 4 * kLanes) columns<R, 4, true>(row, v, n, alpha, d, fetch.beside(d));
+    for (; d + kLanes <= dim_; d += kLanes) columns<R, 1, true>(row, v, n, alpha, d, fetch.beside(d));
+    if (d < dim_) columns<R, 1, false>(row, v, n, alpha, d, fetch.beside(d));
   }
 
   template <int R, int C, bool Full>

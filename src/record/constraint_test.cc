@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 namespace whet {
 namespace {
 
@@ -54,8 +57,11 @@ TEST(Constraint, SaysWhatIsNoExpression) {
   EXPECT_EQ(outcome("(a"), "malformed: a \")\" is missing");
   EXPECT_EQ(outcome("a b"), "malformed: unexpected \"b\"");
   EXPECT_EQ(outcome(""), "malformed: it ends where a value is expected");
-  EXPECT_EQ(outcome(std::string(200, '(') + "a"), "malformed: nested deeper than 60 levels");
-  EXPECT_EQ(outcome(std::string(100000, '-') + "a"), "malformed: nested deeper than 60 levels");
+  for (const auto& [count, letter] : {std::pair(200, '('), std::pair(100000, '-')}) {
+    std::string deep(static_cast<size_t>(count), letter);
+    deep.push_back('a');
+    EXPECT_EQ(outcome(deep), "malformed: nested deeper than 60 levels");
+  }
 }
 
 }  // namespace

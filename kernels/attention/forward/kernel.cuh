@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "forward/consumer.cuh"
+#include "forward/kernel_arguments.h"
+#include "forward/producer.cuh"
+
+namespace whet_kernels {
+
+template <class C>
+__global__ void __launch_bounds__(C::kThreads, C::kCtas) attend(const __grid_constant__ Maps maps, const __grid_constant__ Facts facts) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  extern __shared__ __align__(1024) char shared[];
+  using S = Shared<C>;
+  const uint32_t base = ptx::shared_address(shared);
+  const int role = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+  if (threadIdx.x == 0) {
+    if (base % 1024 != 0) __trap();  // the swizzle counts rows from multiples of 1024
+    ptx::prefetch_map(&maps.q);
+    ptx::prefetch_map(&maps.k);
+    ptx::prefetch_map(&maps.v);
+    ptx::barrier_init(base + S::kQFull, 1);
+    ptx::barrier_init(base + S::kQEmpty, 4 * C::kConsumers);
+    for (int i = 0; i < C::kStages; ++i) {
+      ptx::barrier_init(base + S::kKFull + 8 * i, 1);
+      ptx::barrier_init(base + S::kKEmpty + 8 * i, 4 * C::kConsumers);
+      ptx::barrier_init(base + S::kVFull + 8 * i, 1);
+      ptx::barrier_init(base + S::kVEmpty + 8 * i, 4 * C::kConsumers);
+    }
+    ptx::barrier_init_fence();
+  }
+  __syncthreads();
+  if (role == C::kConsumers) {
+    if constexpr (!C::kAlone) ptx::give_registers<C::kProducerRegisters>();
+    if (threadIdx.x < 128 * C::kConsumers + 32) Producer<C>(maps.q, maps.k, maps.v, facts, base, shared).run();
+  } else {
+    if constexpr (!C::kAlone) ptx::take_registers<C::kConsumerRegisters>();
+    Consumer<C>(facts, base, shared).run();
+  }
+#endif
+}
+
+}  // namespace whet_kernels

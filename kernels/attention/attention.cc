@@ -94,9 +94,10 @@ Facts facts_of(const WhetAttentionShape& s, const Choice& c, const Schedule& sch
   f.page_size = static_cast<int>(s.page_size);
   f.page_rows = s.layout == WHET_ATTENTION_PAGED ? std::gcd(static_cast<int>(s.page_size), c.tiling.keys) : 0;
   f.heads = s.heads;
+  f.kv_heads = s.kv_heads;
   f.group = c.tiling.group;
   f.group_magic = 65536 / c.tiling.group + 1;
-  f.q_box_bytes = c.tiling.rows / c.tiling.group * c.tiling.group * 2 * c.instance.columns;
+  f.q_box_bytes = c.tiling.rows / c.tiling.group * c.tiling.group * c.instance.row_bytes;
   f.left = static_cast<int>(s.window_left);
   f.right = s.causal ? 0 : static_cast<int>(s.window_right);
   f.logit_scale = (s.softcap > 0 ? s.softcap : s.scale) * kLog2e;
@@ -112,28 +113,30 @@ std::string describe(const WhetAttentionShape& s, const Choice& c, const Schedul
   return text;
 }
 
+int bytes_of(int type) { return type == WHET_ATTENTION_E4M3 ? 1 : 2; }
+
 // rows x heads x columns as (column of a block, head of a group, row, block, group).
 Box box_of_q(const WhetAttentionShape& s, const Choice& c, const void* q) {
-  const long long columns = c.instance.columns, d = s.head_dim, group = c.tiling.group;
+  const long long bytes = bytes_of(s.q_type), block = c.instance.row_bytes, row = bytes * s.head_dim, group = c.tiling.group;
   return {q,
-          c.instance.type == WHET_ATTENTION_BF16,
-          c.instance.columns,
-          {columns, group, s.total_q, d / columns, s.heads / group},
-          {2, 2 * d, 2 * d * s.heads, 2 * columns, 2 * d * group},
-          {c.instance.columns, static_cast<int>(group), static_cast<int>(c.tiling.rows / group), 1, 1}};
+          s.q_type,
+          c.instance.row_bytes,
+          {block / bytes, group, s.total_q, row / block, s.heads / group},
+          {bytes, row, row * s.heads, block, row * group},
+          {static_cast<int>(block / bytes), static_cast<int>(group), static_cast<int>(c.tiling.rows / group), 1, 1}};
 }
 
-// (column of a block, row, block, head, sequence or page).
-Box box_of_kv(const WhetAttentionShape& s, const Choice& c, const void* kv, int width, int page_rows) {
-  const long long columns = c.instance.columns, row = 2ll * s.kv_heads * width;
+// (column of a block, row, block, head, sequence or page). `plain`: for the converter, rows as they are.
+Box box_of_kv(const WhetAttentionShape& s, const Choice& c, const void* kv, int width, int row_bytes, bool plain, int page_rows) {
+  const long long bytes = bytes_of(s.kv_type), head = bytes * width, row = head * s.kv_heads, block = plain ? head : row_bytes;
   const bool paged = s.layout == WHET_ATTENTION_PAGED, dense = s.layout == WHET_ATTENTION_DENSE;
   const long long rows = paged ? s.page_size : dense ? s.max_k : s.kv_rows, outer = paged ? s.num_pages : dense ? s.batch : 1;
   return {kv,
-          c.instance.type == WHET_ATTENTION_BF16,
-          c.instance.columns,
-          {columns, rows, width / columns, s.kv_heads, outer},
-          {2, row, 2 * columns, 2ll * width, row * rows},
-          {c.instance.columns, paged ? page_rows : c.tiling.keys, paged ? 1 : static_cast<int>(width / columns), 1, 1}};
+          s.kv_type,
+          plain ? 0 : row_bytes,
+          {block / bytes, rows, head / block, s.kv_heads, outer},
+          {bytes, row, block, head, row * rows},
+          {static_cast<int>(block / bytes), paged ? page_rows : c.tiling.keys, paged ? 1 : static_cast<int>(head / block), 1, 1}};
 }
 
 std::string encode_maps(const WhetAttentionPlan& plan, const WhetAttentionBuffers& b, Maps& maps) {
@@ -145,8 +148,10 @@ std::string encode_maps(const WhetAttentionPlan& plan, const WhetAttentionBuffer
     maps.k = maps.v = maps.q;
     return error;
   }
-  if (error.empty()) error = encode(box_of_kv(s, plan.choice, b.k, s.head_dim, plan.facts.page_rows), &maps.k);
-  if (error.empty()) error = encode(box_of_kv(s, plan.choice, b.v, s.v_dim, plan.facts.page_rows), &maps.v);
+  const Instance& i = plan.choice.instance;
+  if (error.empty()) error = encode(box_of_kv(s, plan.choice, b.k, s.head_dim, i.row_bytes, i.plain_k, plan.facts.page_rows), &maps.k);
+  if (i.latent) maps.v = maps.k;
+  else if (error.empty()) error = encode(box_of_kv(s, plan.choice, b.v, s.v_dim, i.row_bytes_v, i.plain_v, plan.facts.page_rows), &maps.v);
   return error;
 }
 
@@ -172,6 +177,8 @@ const char* whet_attention_plan(const WhetAttentionShape* shape, const WhetAtten
   cudaError_t error = upload(memory + layout.work, schedule.work.data(), schedule.work.size() * sizeof(Work), queue);
   if (error == cudaSuccess) error = upload(memory + layout.first_of_cta, schedule.first_of_cta.data(), schedule.first_of_cta.size() * 4, queue);
   if (error == cudaSuccess) error = cudaFuncSetAttribute(c.instance.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, c.instance.shared_bytes);
+  // All of the shared memory: else the driver may leave so much to the first-level cache that only one CTA fits where two would.
+  if (error == cudaSuccess) error = cudaFuncSetAttribute(c.instance.kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
   if (error == cudaSuccess) error = cudaStreamSynchronize(queue);
   if (error != cudaSuccess) return say(message, std::string("attention: planning: ") + cudaGetErrorString(error));
   const int ctas = schedule.first_of_cta.empty() ? c.tiling.ctas : static_cast<int>(schedule.first_of_cta.size()) - 1;
@@ -189,6 +196,9 @@ const char* whet_attention_run(const WhetAttentionPlan* plan, const WhetAttentio
   facts.o = b->o;
   facts.page_table = plan->shape.layout == WHET_ATTENTION_PAGED ? b->page_table : nullptr;
   facts.sink = b->sink;
+  facts.q_descale = b->q_descale;
+  facts.k_descale = b->k_descale;
+  facts.v_descale = b->v_descale;
   void* arguments[] = {&maps, &facts};
   const Instance& i = plan->choice.instance;
   const cudaError_t error = cudaLaunchKernel(i.kernel, dim3(static_cast<unsigned>(plan->grid)), dim3(static_cast<unsigned>(i.threads)), arguments,

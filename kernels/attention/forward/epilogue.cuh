@@ -30,29 +30,29 @@ template <class C>
 class Epilogue {
  public:
   __device__ Epilogue(const Facts& facts, const Work& work, int group) : facts_(facts), work_(work), group_(group), lane_(threadIdx.x % 32) {
-    first_row_ = 64 * group + threadIdx.x % 128 / 32 * 16 + lane_ / 4;
+    first_row_ = (C::kLatent ? 0 : 64 * group) + threadIdx.x % 128 / 32 * 16 + lane_ / 4;
   }
 
   __device__ __forceinline__ void zeros() const {
-    float o[C::kDv / 2] = {};
+    float o[C::kDvOwn / 2] = {};
     const float none[2] = {0.f, 0.f};
     whole(o, none);
   }
 
   // `weight`: what each of the two rows is multiplied with.
-  __device__ __forceinline__ void whole(const float (&o)[C::kDv / 2], const float (&weight)[2]) const {
+  __device__ __forceinline__ void whole(const float (&o)[C::kDvOwn / 2], const float (&weight)[2]) const {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int row = first_row_ + 8 * i;
       const bool exists = row < work_.rows;
-      uint32_t* to = reinterpret_cast<uint32_t*>(static_cast<typename C::T*>(facts_.o) + offset_of(row));
+      uint32_t* to = reinterpret_cast<uint32_t*>(static_cast<typename C::Output*>(facts_.o) + offset_of(row) + first_column());
 #pragma unroll
-      for (int block = 0; block < C::kDv / 32; ++block) {
+      for (int block = 0; block < C::kDvOwn / 32; ++block) {
         uint32_t w[4];
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           const int at = 16 * block + 4 * j + 2 * i;
-          w[j] = ptx::pack<typename C::T>(o[at] * weight[i], o[at + 1] * weight[i]);
+          w[j] = ptx::pack<typename C::Output>(o[at] * weight[i], o[at + 1] * weight[i]);
         }
         transpose_in_quad(w);
         if (exists) *reinterpret_cast<uint4*>(to + 16 * block + 4 * (lane_ % 4)) = make_uint4(w[0], w[1], w[2], w[3]);
@@ -61,14 +61,14 @@ class Epilogue {
   }
 
   // `top` in exponents of 2. Returns whether this warpgroup is the last of its rows' parts, and may sum().
-  __device__ __forceinline__ bool part(const float (&o)[C::kDv / 2], const float (&top)[2], const float (&sum)[2], volatile int* last) const {
+  __device__ __forceinline__ bool part(const float (&o)[C::kDvOwn / 2], const float (&top)[2], const float (&sum)[2], volatile int* last) const {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int row = first_row_ + 8 * i;
       if (row >= work_.rows) continue;
-      float* to = facts_.partial + (static_cast<long long>(work_.slot) * C::kRows + row) * C::kDv + 2 * (lane_ % 4);
+      float* to = facts_.partial + (static_cast<long long>(work_.slot) * C::kRows + row) * C::kDv + first_column() + 2 * (lane_ % 4);
 #pragma unroll
-      for (int j = 0; j < C::kDv / 8; ++j) *reinterpret_cast<float2*>(to + 8 * j) = make_float2(o[4 * j + 2 * i], o[4 * j + 2 * i + 1]);
+      for (int j = 0; j < C::kDvOwn / 8; ++j) *reinterpret_cast<float2*>(to + 8 * j) = make_float2(o[4 * j + 2 * i], o[4 * j + 2 * i + 1]);
       if (lane_ % 4 == 0) reinterpret_cast<float2*>(facts_.partial_norms)[static_cast<long long>(work_.slot) * C::kRows + row] = make_float2(top[i], sum[i]);
     }
     __threadfence();
@@ -85,36 +85,54 @@ class Epilogue {
     return is_last;
   }
 
-  __device__ __forceinline__ void sum_parts() const {
-    const int rows = min(64, work_.rows - 64 * group_);
+  // `scale`: of the output.
+  __device__ __forceinline__ void sum_parts(float scale) const {
+    const int first = C::kLatent ? 0 : 64 * group_, rows = min(64, work_.rows - first), parts = work_.parts;
     const auto* norms = reinterpret_cast<const float2*>(facts_.partial_norms) + static_cast<long long>(work_.first_slot) * C::kRows;
-    for (int i = threadIdx.x % 128; i < rows * (C::kDv / 4); i += 128) {
-      const int row = 64 * group_ + i / (C::kDv / 4), column = i % (C::kDv / 4) * 4;
-      float top = -INFINITY;
-#pragma unroll 8
-      for (int p = 0; p < work_.parts; ++p) top = fmaxf(top, __ldcg(norms + p * C::kRows + row).x);
-      float sum = 0.f;
+    for (int i = threadIdx.x % 128; i < rows * (C::kDvOwn / 4); i += 128) {
+      const int row = first + i / (C::kDvOwn / 4), column = first_column() + i % (C::kDvOwn / 4) * 4;
+      const float2* norm_of_row = norms + row;
+      const float* from = facts_.partial + (static_cast<long long>(work_.first_slot) * C::kRows + row) * C::kDv + column;
+      float top = -INFINITY, sum = 0.f;
       float4 o = make_float4(0.f, 0.f, 0.f, 0.f);
-      if (top != -INFINITY) {
-        sum = sink_of(row, top);
-        const float* from = facts_.partial + (static_cast<long long>(work_.first_slot) * C::kRows + row) * C::kDv + column;
-#pragma unroll 8
-        for (int p = 0; p < work_.parts; ++p) {
-          const float2 norm = __ldcg(norms + p * C::kRows + row);
-          const float4 x = __ldcg(reinterpret_cast<const float4*>(from + static_cast<long long>(p) * C::kRows * C::kDv));
-          const float weight = ptx::exp2_approx(norm.x - top);
-          sum = fmaf(norm.y, weight, sum);
-          o.x = fmaf(x.x, weight, o.x);
-          o.y = fmaf(x.y, weight, o.y);
-          o.z = fmaf(x.z, weight, o.z);
-          o.w = fmaf(x.w, weight, o.w);
+      // Batches, so that many loads are under way at once: this is the only warpgroup that works on these rows now.
+      constexpr int kBatch = 8;
+      for (int first_part = 0; first_part < parts; first_part += kBatch) {
+        float2 norm[kBatch];
+        float4 x[kBatch];
+#pragma unroll
+        for (int j = 0; j < kBatch; ++j) {
+          const int part = min(first_part + j, parts - 1);
+          norm[j] = __ldcg(norm_of_row + part * C::kRows);
+          x[j] = __ldcg(reinterpret_cast<const float4*>(from + static_cast<long long>(part) * (C::kRows * C::kDv)));
+        }
+        float seen = top;
+#pragma unroll
+        for (int j = 0; j < kBatch; ++j) seen = fmaxf(seen, norm[j].x);
+        if (seen == -INFINITY) continue;
+        const float before = ptx::exp2_approx(top - seen);
+        top = seen;
+        sum *= before;
+        o.x *= before;
+        o.y *= before;
+        o.z *= before;
+        o.w *= before;
+#pragma unroll
+        for (int j = 0; j < kBatch; ++j) {
+          const float weight = first_part + j < parts ? ptx::exp2_approx(norm[j].x - top) : 0.f;
+          sum = fmaf(norm[j].y, weight, sum);
+          o.x = fmaf(x[j].x, weight, o.x);
+          o.y = fmaf(x[j].y, weight, o.y);
+          o.z = fmaf(x[j].z, weight, o.z);
+          o.w = fmaf(x[j].w, weight, o.w);
         }
       }
-      const float one = sum > 0.f ? 1.f / sum : 0.f;
+      if (sum > 0.f) sum += sink_of(row, top);
+      const float one = sum > 0.f ? scale / sum : 0.f;
       uint2 pairs;
-      pairs.x = ptx::pack<typename C::T>(o.x * one, o.y * one);
-      pairs.y = ptx::pack<typename C::T>(o.z * one, o.w * one);
-      *reinterpret_cast<uint2*>(static_cast<typename C::T*>(facts_.o) + offset_of(row) + column) = pairs;
+      pairs.x = ptx::pack<typename C::Output>(o.x * one, o.y * one);
+      pairs.y = ptx::pack<typename C::Output>(o.z * one, o.w * one);
+      *reinterpret_cast<uint2*>(static_cast<typename C::Output*>(facts_.o) + offset_of(row) + column) = pairs;
     }
   }
 
@@ -127,6 +145,7 @@ class Epilogue {
   __device__ int first_row() const { return first_row_; }
 
  private:
+  __device__ int first_column() const { return C::kLatent ? group_ * C::kDvOwn : 0; }
   __device__ int query_of(int row) const { return row * facts_.group_magic >> 16; }
   __device__ int head_of(int row) const { return facts_.group > 1 ? work_.head * facts_.group + row - query_of(row) * facts_.group : work_.head; }
   __device__ long long offset_of(int row) const { return (static_cast<long long>(work_.q_row + query_of(row)) * facts_.heads + head_of(row)) * C::kDv; }

@@ -18,27 +18,52 @@ class Producer {
   __device__ Producer(const CUtensorMap& q, const CUtensorMap& k, const CUtensorMap& v, const Facts& facts, uint32_t base, char* shared)
       : q_(q), k_(k), v_(v), facts_(facts), base_(base), shared_(shared), lane_(threadIdx.x % 32) {}
 
+  // Hands out work, and loads queries and keys; values too, where no second warp does.
   __device__ void run() {
     int index = first();
     for (int turn = 0;; ++turn) {
       // Asked for now and read when this work has been issued: the answer takes a microsecond.
       const int taken = ask();
-      int words = 0;
       const bool any = index < end_;
+      int words = -1;  // the end of all work: rows < 0
       if (any && lane_ < kWorkWords) words = reinterpret_cast<const int*>(facts_.work + index)[lane_];
-      ptx::wait(base_ + S::kQEmpty, (turn & 1) ^ 1, "Q empty");
-      int* slot = reinterpret_cast<int*>(shared_ + S::kWork) + (turn & 1) * kWorkWords;
-      if (!any) words = -1;  // the end of all work: rows < 0
-      if (lane_ < kWorkWords) slot[lane_] = words;
+      int* place = reinterpret_cast<int*>(shared_ + S::kWork) + turn % kWorkPlaces * kWorkWords;
+      if (lane_ < kWorkWords) place[lane_] = words;
       __syncwarp();
+      const Work& work = *reinterpret_cast<const Work*>(place);
+      const bool has_keys = any && work.begin < work.end;
+      int page = 0;
+      if (has_keys) {
+        page = page_of(work, work.end - 1);
+        load_k(work, work.end - 1, page);
+      }
+      ptx::wait(base_ + S::kQEmpty, (turn & 1) ^ 1, "Q empty");
       if (!any) {
         if (lane_ == 0) ptx::arrive(base_ + S::kQFull);
         break;
       }
-      issue(*reinterpret_cast<const Work*>(slot));
+      load_q(work);
+      if (has_keys) load_rest(work, page);
       index = next(index, taken);
     }
     finish();
+  }
+
+  // The second warp: values, piece after piece.
+  __device__ void run_values() {
+    for (int turn = 0;; ++turn) {
+      ptx::wait(base_ + S::kQFull, turn & 1, "Q full");
+      const Work& work = *reinterpret_cast<const Work*>(shared_ + S::kWork + turn % kWorkPlaces * kWorkWords * 4);
+      if (work.rows < 0) return;
+      int page = work.begin < work.end ? page_of(work, work.end - 1) : 0;
+      for (int tile = work.end - 1; tile >= work.begin; --tile) {
+        const int next_page = tile > work.begin ? page_of(work, tile - 1) : 0;
+        load_v(work, tile, page);
+        page = next_page;
+      }
+      __syncwarp();
+      if (lane_ == 0) ptx::arrive(base_ + S::kQEmpty);  // these words have been read
+    }
   }
 
  private:
@@ -64,24 +89,36 @@ class Producer {
     }
   }
 
-  __device__ void issue(const Work& work) {
+  __device__ void load_q(const Work& work) {
+    if (lane_ != 0) return;
+    ptx::arrive_expecting(base_ + S::kQFull, C::kBlocks * facts_.q_box_bytes);
+    for (int i = 0; i < C::kBlocks; ++i)
+      ptx::load_box(base_ + S::kQ + i * C::kRows * C::kRowBytes, &q_, base_ + S::kQFull, 0, 0, work.q_row, i, work.head);
+  }
+
+  // All but the first keys. K of the next tile goes ahead of V of this one: that is the order in which they are used. Page numbers are read a tile ahead.
+  __device__ void load_rest(const Work& work, [[maybe_unused]] int page) {
     const int begin = work.begin, end = work.end;
-    if (lane_ == 0) {
-      ptx::arrive_expecting(base_ + S::kQFull, C::kBlocks * facts_.q_box_bytes);
-      for (int i = 0; i < C::kBlocks; ++i)
-        ptx::load_box(base_ + S::kQ + i * C::kRows * 2 * C::kColumns, &q_, base_ + S::kQFull, 0, 0, work.q_row, i, work.head);
+    int next_page = end - 1 > begin ? page_of(work, end - 2) : 0;
+    for (int tile = end - 1; tile >= begin; --tile) {
+      const int page_after = tile - 2 >= begin ? page_of(work, tile - 2) : 0;
+      if (tile > begin) load_k(work, tile - 1, next_page);
+      if constexpr (!C::kTwoProducers) {
+        load_v(work, tile, page);
+        page = next_page;
+      }
+      next_page = page_after;
     }
-    if (begin >= end) return;
-    // K of the next tile goes ahead of V of this one: that is the order in which they are used.
-    int page = page_of(work, end - 1);
-    load<C::kKBytes, C::kBlocks>(k_, S::kK, S::kKFull, S::kKEmpty, k_ring_, work, end - 1, page, "K empty");
-    for (int tile = end - 1; tile > begin; --tile) {
-      const int next_page = page_of(work, tile - 1);
-      load<C::kKBytes, C::kBlocks>(k_, S::kK, S::kKFull, S::kKEmpty, k_ring_, work, tile - 1, next_page, "K empty");
-      load<C::kVBytes, C::kBlocksV>(v_, S::kV, S::kVFull, S::kVEmpty, v_ring_, work, tile, page, "V empty");
-      page = next_page;
-    }
-    load<C::kVBytes, C::kBlocksV>(v_, S::kV, S::kVFull, S::kVEmpty, v_ring_, work, begin, page, "V empty");
+  }
+
+  __device__ void load_k(const Work& work, int tile, int page) {
+    // What will be converted comes as plain rows.
+    constexpr int kBlocks = C::kConvertK ? 1 : C::kBlocks, kRowBytes = C::kConvertK ? C::kD : C::kRowBytes;
+    load<C::kLoadKBytes, kBlocks, kRowBytes>(k_, S::kLoadK, S::kLoadKFull, S::kLoadKEmpty, k_ring_, work, tile, page, "K empty");
+  }
+  __device__ void load_v(const Work& work, int tile, int page) {
+    constexpr int kBlocks = C::kConvertV ? 1 : C::kBlocksV, kRowBytes = C::kConvertV ? C::kDv : C::kRowBytesV;
+    if constexpr (!C::kLatent) load<C::kLoadVBytes, kBlocks, kRowBytes>(v_, S::kLoadV, S::kLoadVFull, S::kLoadVEmpty, v_ring_, work, tile, page, "V empty");
   }
 
   // Lane i holds the page of the i-th copy of a tile. Entries past the sequence carry no meaning: whatever valid page they name is loaded and masked.
@@ -92,7 +129,7 @@ class Producer {
     return min(max(facts_.page_table[static_cast<long long>(work.batch) * facts_.pages_per_seq + column], 0), facts_.last_page);
   }
 
-  template <int kBytes, int kBlocks>
+  template <int kBytes, int kBlocks, int kRowBytes>
   __device__ void load(const CUtensorMap& map, int to, int full, int empty, Ring<C::kStages>& ring, const Work& work, int tile, int page, const char* name) {
     const uint32_t barrier = base_ + full + 8 * ring.stage, at = base_ + to + ring.stage * kBytes;
     ptx::wait(base_ + empty + 8 * ring.stage, ring.parity ^ 1, name);
@@ -106,7 +143,7 @@ class Producer {
         const int row = (tile * C::kKeys + offset) % facts_.page_size;
 #pragma unroll
         for (int i = 0; i < kBlocks; ++i)
-          ptx::load_box(at + (i * C::kKeys + offset) * 2 * C::kColumns, &map, barrier, 0, row, i, work.kv_head, page);
+          ptx::load_box(at + (i * C::kKeys + offset) * kRowBytes, &map, barrier, 0, row, i, work.kv_head, page);
       }
       __syncwarp();
     }

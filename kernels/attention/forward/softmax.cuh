@@ -56,8 +56,9 @@ struct Softmax {
   float sum[2] = {0.f, 0.f};              // of this thread's columns
   float scale[2] = {1.f, 1.f};            // of what was summed before the last step
 
-  // Scores become weights. kMasked: a row may have seen no key yet.
-  template <bool kMasked, int kCount>
+  // Scores become weights. kMasked: a row may have seen no key yet. kShared: products take a quarter of the exponentials, where the special function
+  // unit would be the bottleneck.
+  template <bool kMasked, bool kShared, int kCount>
   __device__ __forceinline__ void step(float (&s)[kCount], float logit_scale) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -77,8 +78,11 @@ struct Softmax {
 #pragma unroll
       for (int j = 0; j < kCount / 4; ++j) {
         float &x = s[4 * j + 2 * i], &y = s[4 * j + 2 * i + 1];
-        x = ptx::exp2_approx(fmaf(x, logit_scale, -offset));
-        y = ptx::exp2_approx(fmaf(y, logit_scale, -offset));
+        x = fmaf(x, logit_scale, -offset);
+        y = fmaf(y, logit_scale, -offset);
+        const bool by_products = kShared && !kMasked && j % 4 == 3;  // weights of hidden keys are exactly 0
+        x = by_products ? ptx::exp2_by_products(x) : ptx::exp2_approx(x);
+        y = by_products ? ptx::exp2_by_products(y) : ptx::exp2_approx(y);
         a += x;
         b += y;
       }

@@ -22,10 +22,11 @@ struct Work {
   int slot;         // place of the partial result; -1: this is all of the rows' work
   int first_slot, parts;       // partial results of the same rows, in consecutive places
   int ticket;       // counts those that are done
-  int unused[3];
+  int sequence;
+  int unused[2];
 };
 static_assert(sizeof(Work) == 80, "the kernel reads it in words by the lanes of one warp");
-constexpr int kWorkWords = sizeof(Work) / 4;
+constexpr int kWorkWords = sizeof(Work) / 4, kWorkPlaces = 4;
 
 // Zero before the first launch; every launch leaves it so.
 struct Counters {
@@ -41,10 +42,11 @@ struct Facts {
   float* partial_norms;      // per slot and row: greatest logit (times log2 e) and sum
   const int* page_table;     // null: K and V are not paged
   const unsigned short* sink;  // bfloat16 per query head; null: none
+  const float *q_descale, *k_descale, *v_descale;  // e4m3: per sequence and key head
   void* o;
   int num_work, pages_per_seq, last_page;  // last_page: greatest valid page number
   int page_size, page_rows;  // rows of one copy, a divisor of the page and of a tile
-  int heads;                 // of Q
+  int heads, kv_heads;
   int group, group_magic;    // packed heads of a tile (1: none), and 65536 / group + 1
   int q_box_bytes;           // of one block of columns
   int left, right;           // windows; -1: no limit

@@ -7,12 +7,18 @@
 namespace whet_kernels {
 namespace {
 
-// Pieces that run at the same time should find their keys in the last-level cache: heads are worked off in sections of so many bytes.
+// Pieces that run at the same time should find their keys in the last-level cache: heads are worked off in sections of about so many bytes, of at
+// least so many pieces per CTA that the heaviest of them can be balanced by the others.
 constexpr long long kSectionBytes = 24ll << 20;
+constexpr int kSectionPieces = 3;
+// The lightest pieces of all sections, this part of the whole cost, come at the end: they even out what the last section leaves.
+constexpr int kLastPart = 12;
 // Loading queries, the first product and the output cost about as much as this many key tiles.
 constexpr int kOverheadTiles = 2;
 // A part has at least this many key tiles, unless its rows have fewer.
 constexpr int kLeastTiles = 2;
+// A part of a head's keys is streamed at a tile in about this many nanoseconds, and adding up the parts takes so many per part, row and column.
+constexpr double kTileNs = 900, kPartNs = 0.05;
 
 long long up(long long a, long long b) { return (a + b - 1) / b; }
 long long clamp_to(long long x, long long low, long long high) { return x < low ? low : x > high ? high : x; }
@@ -74,6 +80,7 @@ std::vector<Work> whole_pieces(const WhetAttentionShape& s, const WhetAttentionL
           work.head = kv_head * units + unit;
           work.kv_head = kv_head;
           work.batch = static_cast<int>(s.layout == WHET_ATTENTION_PACKED ? 0 : b);
+          work.sequence = static_cast<int>(b);
           work.kv_row = static_cast<int>(q.first_k);
           work.position = static_cast<int>(row + q.keys - q.rows);
           work.keys = static_cast<int>(q.keys);
@@ -87,32 +94,61 @@ std::vector<Work> whole_pieces(const WhetAttentionShape& s, const WhetAttentionL
   return list;
 }
 
-// The heaviest first within a section of heads whose keys and values fit into the cache together.
-void sort_by_sections(const WhetAttentionShape& s, std::vector<Work>& list) {
-  const long long bytes_per_key = 2ll * (s.head_dim + s.v_dim);
+bool heavier(const Work& a, const Work& b) { return cost(a) > cost(b); }
+bool same_keys(const Work& a, const Work& b) { return a.sequence == b.sequence && a.kv_head == b.kv_head; }
+
+// Takes out the lightest pieces until they are one kLastPart-th of all cost.
+std::vector<Work> take_lightest(std::vector<Work>& list) {
+  std::vector<int> costs;
+  long long total = 0;
+  for (const Work& work : list) {
+    costs.push_back(cost(work));
+    total += costs.back();
+  }
+  std::sort(costs.begin(), costs.end());
+  long long sum = 0;
+  int limit = 0;
+  for (int c : costs) {
+    if ((sum += c) > total / kLastPart) break;
+    limit = c;
+  }
+  if (costs.empty() || limit == costs.back()) return {};  // all equal
+  const auto rest = std::stable_partition(list.begin(), list.end(), [&](const Work& work) { return cost(work) > limit; });
+  std::vector<Work> light(rest, list.end());
+  list.erase(rest, list.end());
+  return light;
+}
+
+// Equal sections of heads, the heaviest pieces of each first; the lightest of all at the end.
+void sort_by_sections(const WhetAttentionShape& s, const Tiling& t, std::vector<Work>& list) {
+  std::vector<Work> light = take_lightest(list);
+  const long long bytes_per_key = static_cast<long long>(s.kv_type == WHET_ATTENTION_E4M3 ? 1 : 2) * (s.head_dim + s.v_dim);
+  long long bytes = 0;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (i == 0 || !same_keys(list[i], list[i - 1])) bytes += list[i].keys * bytes_per_key;
+  const long long sections = std::max<long long>(1, std::min<long long>(up(bytes, kSectionBytes), static_cast<long long>(list.size()) / (kSectionPieces * t.ctas)));
+  const long long pieces = up(static_cast<long long>(list.size()), sections);
   std::size_t begin = 0;
-  const auto same_keys = [](const Work& a, const Work& b) { return a.batch == b.batch && a.kv_row == b.kv_row && a.kv_head == b.kv_head; };
   while (begin < list.size()) {
-    std::size_t end = begin;
-    long long bytes = 0;
-    while (end < list.size()) {
-      std::size_t next = end + 1;
-      while (next < list.size() && same_keys(list[next], list[end])) ++next;
-      bytes += list[end].keys * bytes_per_key;
-      if (end > begin && bytes > kSectionBytes) break;
-      end = next;
-    }
-    std::stable_sort(list.begin() + static_cast<long>(begin), list.begin() + static_cast<long>(end), [](const Work& a, const Work& b) { return cost(a) > cost(b); });
+    std::size_t end = std::min(list.size(), begin + static_cast<std::size_t>(pieces));
+    while (end < list.size() && same_keys(list[end], list[end - 1])) ++end;
+    std::stable_sort(list.begin() + static_cast<long>(begin), list.begin() + static_cast<long>(end), heavier);
     begin = end;
   }
+  std::stable_sort(light.begin(), light.end(), heavier);
+  list.insert(list.end(), light.begin(), light.end());
 }
 
 // Lays the pieces end to end and cuts the line into equal shares, one for each CTA; rows whose keys are cut are summed by whoever ends last.
-Schedule equal_shares(const std::vector<Work>& list, const Tiling& t) {
+Schedule equal_shares(const WhetAttentionShape& s, const std::vector<Work>& list, const Tiling& t) {
   Schedule result;
   long long total = 0;
-  for (const Work& work : list) total += cost(work);
-  const long long shares = clamp_to(total / (kLeastTiles + kOverheadTiles), 1, t.ctas);
+  double useful = 0;  // parts, all together, beyond which adding them up costs more than they save
+  for (const Work& work : list) {
+    total += cost(work);
+    useful += std::max(1.0, std::sqrt((work.end - work.begin) * kTileNs / (work.rows * static_cast<double>(s.v_dim) * kPartNs)));
+  }
+  const long long shares = clamp_to(std::min<long long>(total / (kLeastTiles + kOverheadTiles), static_cast<long long>(useful)), 1, t.ctas);
   std::vector<int> pieces_of(static_cast<std::size_t>(shares), 0);
   long long at = 0;  // where `whole` begins on the line
   for (const Work& whole : list) {
@@ -169,8 +205,8 @@ Schedule schedule(const WhetAttentionShape& s, const WhetAttentionLengths& l, co
     most = std::max(most, cost(work));
   }
   // Equal shares where handing out whole pieces would leave CTAs idle: few pieces, or one that outweighs a share.
-  if (static_cast<long long>(list.size()) < 3ll * t.ctas || most > total / t.ctas || t.rows == 64) return equal_shares(list, t);
-  sort_by_sections(s, list);
+  if (static_cast<long long>(list.size()) < 3ll * t.ctas || most > total / t.ctas || t.rows == 64) return equal_shares(s, list, t);
+  sort_by_sections(s, t, list);
   Schedule result;
   result.work = std::move(list);
   return result;

@@ -93,7 +93,7 @@ void check(const Case& c) {
     }
     ASSERT_LE(w.begin, w.clean_begin);
     ASSERT_LE(w.clean_begin, w.clean_end);
-    if (w.begin < w.end) ASSERT_LE(w.clean_end, w.end);
+    ASSERT_LE(w.clean_end, std::max(w.begin, w.end));
     for (int r = 0; r < w.rows; ++r) {
       const int head = w.head * t.group + r % t.group, row = w.q_row + r / t.group;
       ASSERT_EQ(head / (s.heads / s.kv_heads), w.kv_head);
@@ -108,8 +108,11 @@ void check(const Case& c) {
       }
     }
   }
-  for (const Work& w : made.work)
-    if (w.slot >= 0) ASSERT_EQ(of_ticket[w.ticket], w.parts);
+  for (const Work& w : made.work) {
+    if (w.slot >= 0) {
+      ASSERT_EQ(of_ticket[w.ticket], w.parts);
+    }
+  }
   for (int b = 0; b < s.batch; ++b) {
     const bool dense = s.layout == WHET_ATTENTION_DENSE;
     const int first = dense ? static_cast<int>(b * s.max_q) : c.first_q[static_cast<std::size_t>(b)];

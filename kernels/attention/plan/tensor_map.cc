@@ -7,6 +7,8 @@
 namespace whet_kernels {
 namespace {
 
+constexpr CUtensorMapDataType kTypes[] = {CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_UINT8};
+
 // The driver's function, found through the runtime: nothing links with libcuda.
 PFN_cuTensorMapEncodeTiled_v12000 find_encoder() {
   void* function = nullptr;
@@ -27,8 +29,8 @@ std::string encode(const Box& b, CUtensorMap* map) {
     box[i] = static_cast<cuuint32_t>(b.box[i]);
     if (i > 0) stride[i - 1] = static_cast<cuuint64_t>(b.stride_bytes[i]);
   }
-  const CUresult result = encoder(map, b.bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 5, const_cast<void*>(b.address), extent, stride, box, step,
-                                  CU_TENSOR_MAP_INTERLEAVE_NONE, b.columns == 64 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+  const CUresult result = encoder(map, kTypes[b.type], 5, const_cast<void*>(b.address), extent, stride, box, step,
+                                  CU_TENSOR_MAP_INTERLEAVE_NONE, b.swizzle == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : b.swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return "";
   std::string text = "cuTensorMapEncodeTiled gave " + std::to_string(static_cast<int>(result)) + " for extents";

@@ -12,8 +12,8 @@ namespace whet_kernels {
 // Five dimensions, innermost first; the innermost is contiguous.
 struct Box {
   const void* address;
-  bool bf16;
-  int columns;  // of a block: 64 (128-byte swizzle) or 32 (64-byte swizzle)
+  int type;      // of attention.h
+  int swizzle;   // bytes of a swizzled row: 128, 64, or 0 for none
   long long extent[5], stride_bytes[5];
   int box[5];
 };

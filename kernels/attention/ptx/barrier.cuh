@@ -2,13 +2,11 @@
 //
 // mbarriers in shared memory, and named barriers of groups of warps.
 //
-// With WHET_KERNELS_WATCHDOG a wait that lasts two seconds prints the barrier's name and traps, so that a deadlock is a message and no hang.
+// With WHET_KERNELS_WATCHDOG a wait that lasts about two seconds traps, so that a deadlock is an error and no hang. (A message would need a call,
+// and a call within a pipeline of products makes ptxas serialise them; the name is for cuda-gdb.)
 #pragma once
 
 #include <cstdint>
-#if defined(WHET_KERNELS_WATCHDOG)
-#include <cstdio>
-#endif
 
 namespace whet_kernels::ptx {
 
@@ -48,18 +46,17 @@ __device__ inline bool has_completed(uint32_t barrier, uint32_t parity) {
 __device__ inline void wait(uint32_t barrier, uint32_t parity, const char* name) {
 #if defined(WHET_KERNELS_WATCHDOG)
   const long long begin = clock64();
-  while (!has_completed(barrier, parity)) {
-    if (clock64() - begin > 4'000'000'000ll) {
-      printf("watchdog: block %d thread %d waits for %s, parity %u\n", static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x), name, parity);
-      __trap();
-    }
-  }
+  while (!has_completed(barrier, parity))
+    if (clock64() - begin > 4'000'000'000ll) __trap();
 #else
-  (void)name;
   while (!has_completed(barrier, parity)) {
   }
 #endif
+  (void)name;
 }
+
+// Ordinary stores of this thread to shared memory before what the copy engine and products do with it afterwards.
+__device__ inline void async_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Named barriers: `threads` counts those that sync and those that arrive. Barrier 0 is __syncthreads().
 __device__ inline void named_sync(int id, int threads) { asm volatile("barrier.sync.aligned %0, %1;" ::"r"(id), "r"(threads) : "memory"); }

@@ -32,21 +32,26 @@ __device__ inline void hold(uint32_t (&values)[kRows][kColumns]) {
     for (int j = 0; j < kColumns; ++j) asm volatile("" : "+r"(values[i][j])::"memory");
 }
 
-// Operands lie in blocks of kColumns 16-bit elements (rows of 128 or 64 bytes) as the copy engine swizzles them: eight rows are an atom
-// of 8 * 2 * kColumns bytes, atoms follow one another. A block begins at a multiple of its atom.
-template <int kColumns>
+// Operands lie in blocks whose rows have kBytes bytes, as the copy engine swizzles them: eight rows are an atom, atoms follow one another. A block
+// begins at a multiple of its atom.
+template <int kBytes>
 struct Swizzled {
-  static_assert(kColumns == 64 || kColumns == 32);
-  static constexpr uint32_t kRowBytes = 2 * kColumns, kAtomBytes = 8 * kRowBytes;
-  static constexpr uint64_t kLayout = kColumns == 64 ? 1 : 2;  // 128-byte and 64-byte swizzle
+  static_assert(kBytes == 128 || kBytes == 64);
+  static constexpr uint32_t kRowBytes = kBytes, kAtomBytes = 8 * kBytes;
+  static constexpr uint64_t kLayout = kBytes == 128 ? 1 : 2;
 
-  // The summed index runs along rows of the block (Q, K): 16 of it are 32 bytes further.
+  // The summed index runs along rows of the block (Q, K): the next product is 32 bytes further.
   static __device__ inline uint64_t along_rows(uint32_t address) {
     return (kLayout << 62) | (static_cast<uint64_t>(kAtomBytes >> 4) << 32) | (uint64_t{1} << 16) | ((address & 0x3ffff) >> 4);
   }
-  // The summed index runs across rows (V): 16 of it are two atoms further; `block_bytes` lead to the next kColumns columns.
+  // The summed index runs across rows (V, 16 bits): the next product is two atoms further; `block_bytes` lead to the next columns.
   static __device__ inline uint64_t across_rows(uint32_t address, uint32_t block_bytes) {
     return (kLayout << 62) | (static_cast<uint64_t>(kAtomBytes >> 4) << 32) | (static_cast<uint64_t>(block_bytes >> 4) << 16) | ((address & 0x3ffff) >> 4);
+  }
+
+  // Where 16 bytes of a row are, for who fills a block without the copy engine.
+  static __device__ inline uint32_t chunk(int row, int chunk) {
+    return kBytes == 128 ? row * 128 + ((chunk ^ (row & 7)) << 4) : row * 64 + ((chunk ^ ((row >> 1) & 3)) << 4);
   }
 };
 

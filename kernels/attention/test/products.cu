@@ -29,7 +29,7 @@ template <class C>
 __global__ void __launch_bounds__(128, 1) both_products(const __grid_constant__ Maps maps, float* scores, float* outputs) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(1024) char shared[];
-  using Block = ptx::Swizzled<C::kColumns>;
+  using Block = ptx::Swizzled<C::kRowBytes>;
   using T = typename C::T;
   const uint32_t base = ptx::shared_address(shared), q_at = base, k_at = q_at + 64 * C::kD * 2, v_at = k_at + C::kKBytes, barrier = v_at + C::kVBytes;
   if (threadIdx.x == 0) {
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(128, 1) both_products(const __grid_constant__ 
 #pragma unroll
   for (int block = 0; block < C::kBlocks; ++block)
 #pragma unroll
-    for (int i = 0; i < C::kColumns / 16; ++i)
+    for (int i = 0; i < C::kRowBytes / 32; ++i)
       ptx::SS<T, C::kKeys>::go(s, q + ((block * 64 * Block::kRowBytes + 32 * i) >> 4), k + ((block * C::kKeys * Block::kRowBytes + 32 * i) >> 4), block + i > 0);
   ptx::products_commit();
   ptx::products_wait<0>();
@@ -112,9 +112,9 @@ bool check(const char* name) {
   T *dq = random_matrix<T>(64, C::kD, q, 3), *dk = random_matrix<T>(C::kKeys, C::kD, k, 3), *dv = random_matrix<T>(C::kKeys, C::kDv, v, 5);
   Maps maps;
   const auto map = [&](const void* at, int rows, int width, bool whole, CUtensorMap* to) {
-    const long long columns = C::kColumns;
-    const std::string error = encode({at, std::is_same<T, __nv_bfloat16>::value, C::kColumns, {columns, whole ? rows : 1, whole ? width / columns : rows, whole ? 1 : width / columns, 1},
-                                      {2, whole ? 2ll * width : 16, whole ? 2 * columns : 2ll * width, whole ? 16 : 2 * columns, 16}, {C::kColumns, whole ? rows : 1, whole ? static_cast<int>(width / columns) : rows, 1, 1}}, to);
+    const long long columns = C::kRowBytes / 2;
+    const std::string error = encode({at, std::is_same<T, __nv_bfloat16>::value ? 0 : 1, C::kRowBytes, {columns, whole ? rows : 1, whole ? width / columns : rows, whole ? 1 : width / columns, 1},
+                                      {2, whole ? 2ll * width : 16, whole ? 2 * columns : 2ll * width, whole ? 16 : 2 * columns, 16}, {C::kRowBytes / 2, whole ? rows : 1, whole ? static_cast<int>(width / columns) : rows, 1, 1}}, to);
     if (!error.empty()) std::printf("    %s\n", error.c_str());
     return error.empty();
   };

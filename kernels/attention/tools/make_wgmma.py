@@ -4,7 +4,7 @@
 import pathlib
 
 SHAPES = {"ss": [64, 80, 96, 112, 128, 176], "rs": [64, 96, 128, 192, 256]}
-TYPES = [("__nv_bfloat16", "bf16"), ("__half", "f16")]
+TYPES = [("__nv_bfloat16", "bf16", 16), ("__half", "f16", 16), ("__nv_fp8_e4m3", "e4m3", 32)]
 
 
 def numbered(first, count):
@@ -34,13 +34,13 @@ def operands(count):
     return "\n".join('        "' + line + ' "' for line in lines_of(names))
 
 
-def product(form, n, cpp, ptx):
+def product(form, n, cpp, ptx, k):
     count = n // 2
     if form == "ss":
         arguments = "uint64_t a, uint64_t b, int accumulate"
         inputs = f"%{count}, %{count + 1}"
         predicate = f"%{count + 2}"
-        tail = "p, 1, 1, 0, 0;"
+        tail = "p, 1, 1, 0, 0;" if k == 16 else "p, 1, 1;"
         values = '"l"(a), "l"(b), "r"(accumulate)'
     else:
         arguments = "const uint32_t (&a)[4], uint64_t b, int accumulate"
@@ -52,7 +52,7 @@ def product(form, n, cpp, ptx):
 struct {form.upper()}<{cpp}, {n}> {{
   static __device__ __forceinline__ void go(float (&d)[{count}], {arguments}) {{
     asm volatile(
-        "{{ .reg .pred p; setp.ne.b32 p, {predicate}, 0; wgmma.mma_async.sync.aligned.m64n{n}k16.f32.{ptx}.{ptx} {{"
+        "{{ .reg .pred p; setp.ne.b32 p, {predicate}, 0; wgmma.mma_async.sync.aligned.m64n{n}k{k}.f32.{ptx}.{ptx} {{"
 {operands(count)}
         "}}, {inputs}, {tail} }}"
         :
@@ -66,13 +66,14 @@ struct {form.upper()}<{cpp}, {n}> {{
 def main():
     text = """// SPDX-License-Identifier: Apache-2.0
 //
-// Written by tools/make_wgmma.py. One m64nNk16 product of a warpgroup, d (+)= a b, float32 sums.
-//   SS: a (64 x 16) and b (N x 16) in shared memory, both with the summed index contiguous
+// Written by tools/make_wgmma.py. One product of a warpgroup over 32 bytes of the summed index, d (+)= a b, float32 sums.
+//   SS: a (64 x 16, e4m3: x 32) and b (N x the same) in shared memory, both with the summed index contiguous
 //   RS: a in registers, b (16 x N) in shared memory with N contiguous
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <cstdint>
 
@@ -85,9 +86,11 @@ struct RS;
 
 """
     for form, shapes in SHAPES.items():
-        for cpp, ptx in TYPES:
+        for cpp, ptx, k in TYPES:
+            if form == "rs" and k == 32:
+                continue  # values are widened: 8-bit products take no operand whose summed index runs across rows
             for n in shapes:
-                text += product(form, n, cpp, ptx) + "\n"
+                text += product(form, n, cpp, ptx, k) + "\n"
     text += "}  // namespace whet_kernels::ptx\n"
     (pathlib.Path(__file__).resolve().parent.parent / "ptx" / "wgmma_shapes.cuh").write_text(text)
 

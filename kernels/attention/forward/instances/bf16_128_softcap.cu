@@ -3,7 +3,7 @@
 
 namespace whet_kernels {
 
-//                                                       D, Dv, consumers, keys, stages, softcap
+// D, Dv, consumers, keys, stages, softcap, how keys and values arrive
 Instance forward_bf16_128_softcap() { return instance_of<Config<__nv_bfloat16, 128, 128, 2, 128, 2, true>>("bf16_128_softcap"); }
 
 }  // namespace whet_kernels

@@ -3,7 +3,7 @@
 
 namespace whet_kernels {
 
-//                                                       D, Dv, consumers, keys, stages, softcap
-Instance forward_bf16_192_few() { return instance_of<Config<__nv_bfloat16, 192, 192, 1, 64, 3, false>>("bf16_192_few"); }
+// D, Dv, consumers, keys, stages, softcap, how keys and values arrive
+Instance forward_bf16_192_few() { return instance_of<Config<__nv_bfloat16, 192, 192, 1, 64, 4>>("bf16_192_few"); }
 
 }  // namespace whet_kernels

@@ -3,7 +3,7 @@
 
 namespace whet_kernels {
 
-//                                                       D, Dv, consumers, keys, stages, softcap
-Instance forward_bf16_256() { return instance_of<Config<__nv_bfloat16, 256, 256, 2, 80, 2, false>>("bf16_256"); }
+// D, Dv, consumers, keys, stages, softcap, how keys and values arrive
+Instance forward_bf16_256() { return instance_of<Config<__nv_bfloat16, 256, 256, 2, 80, 2>>("bf16_256"); }
 
 }  // namespace whet_kernels

@@ -3,7 +3,7 @@
 
 namespace whet_kernels {
 
-//                                                       D, Dv, consumers, keys, stages, softcap
+// D, Dv, consumers, keys, stages, softcap, how keys and values arrive
 Instance forward_bf16_256_softcap() { return instance_of<Config<__nv_bfloat16, 256, 256, 2, 80, 2, true>>("bf16_256_softcap"); }
 
 }  // namespace whet_kernels

@@ -3,7 +3,7 @@
 
 namespace whet_kernels {
 
-//                                                       D, Dv, consumers, keys, stages, softcap
-Instance forward_bf16_96_few() { return instance_of<Config<__nv_bfloat16, 96, 96, 1, 64, 3, false>>("bf16_96_few"); }
+// D, Dv, consumers, keys, stages, softcap, how keys and values arrive
+Instance forward_bf16_96_few() { return instance_of<Config<__nv_bfloat16, 96, 96, 1, 64, 4>>("bf16_96_few"); }
 
 }  // namespace whet_kernels

@@ -3,7 +3,7 @@
 
 namespace whet_kernels {
 
-//                                                       D, Dv, consumers, keys, stages, softcap
-Instance forward_fp16_128() { return instance_of<Config<__half, 128, 128, 2, 128, 2, false>>("fp16_128"); }
+// D, Dv, consumers, keys, stages, softcap, how keys and values arrive
+Instance forward_fp16_128() { return instance_of<Config<__half, 128, 128, 2, 128, 2>>("fp16_128"); }
 
 }  // namespace whet_kernels

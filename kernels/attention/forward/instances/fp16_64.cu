@@ -3,7 +3,7 @@
 
 namespace whet_kernels {
 
-//                                                       D, Dv, consumers, keys, stages, softcap
-Instance forward_fp16_64() { return instance_of<Config<__half, 64, 64, 3, 128, 2, false>>("fp16_64"); }
+// D, Dv, consumers, keys, stages, softcap, how keys and values arrive
+Instance forward_fp16_64() { return instance_of<Config<__half, 64, 64, 3, 128, 2>>("fp16_64"); }
 
 }  // namespace whet_kernels

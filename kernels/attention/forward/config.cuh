@@ -49,7 +49,10 @@ struct Config {
   static constexpr int kQBytes = kRows * kD * kScoreBytes, kKBytes = kKeys * kD * kScoreBytes, kVBytes = kLatent ? 0 : kKeys * kDv * 2;
   static constexpr int kTilesK = kConvertK ? 2 : kStages, kTilesV = kConvertV ? 2 : kStages;
   static constexpr int kLoadKBytes = kConvertK ? kKeys * kD : kKBytes, kLoadVBytes = kConvertV ? kKeys * kDv : kVBytes;
-  static constexpr int kBuffers = kQBytes + kTilesK * kKBytes + kTilesV * kVBytes + (kConvertK ? kStages * kLoadKBytes : 0) + (kConvertV ? kStages * kLoadVBytes : 0);
+  static constexpr int kOther = kTilesK * kKBytes + kTilesV * kVBytes + (kConvertK ? kStages * kLoadKBytes : 0) + (kConvertV ? kStages * kLoadVBytes : 0);
+  // Queries of the next piece are loaded under this one where there is room.
+  static constexpr int kQBuffers = kConsumers == 2 && !kLatent && 2 * kQBytes + kOther <= 224 * 1024 ? 2 : 1;
+  static constexpr int kBuffers = kQBuffers * kQBytes + kOther;
   static constexpr int kSharedBytes = kBuffers + 768;
   static_assert(kSharedBytes <= 227 * 1024);
   static_assert(!(kConvertV && kConsumers == 3), "no registers are left for the converter");
@@ -68,22 +71,28 @@ struct Config {
 // Offsets in shared memory, from a base that is a multiple of 1024. "Load" is what the copy engine fills.
 template <class C>
 struct Shared {
-  static constexpr int kQ = 0, kK = C::kQBytes, kV = C::kLatent ? kK : kK + C::kTilesK * C::kKBytes;
+  static constexpr int kQ = 0, kK = C::kQBuffers * C::kQBytes, kV = C::kLatent ? kK : kK + C::kTilesK * C::kKBytes;
   static constexpr int kAfterTiles = kK + C::kTilesK * C::kKBytes + C::kTilesV * C::kVBytes;
   static constexpr int kLoadK = C::kConvertK ? kAfterTiles : kK;
   static constexpr int kLoadV = C::kConvertV ? kAfterTiles + (C::kConvertK ? C::kStages * C::kLoadKBytes : 0) : kV;
   // Barriers: of Q; then, per ring, eight bytes for each place, full ones and empty ones.
   static constexpr int kBarriers = C::kBuffers, kRing = 8 * 4;
-  static constexpr int kQFull = kBarriers, kQEmpty = kQFull + 8;
-  static constexpr int kKFull = kQEmpty + 8, kKEmpty = kKFull + kRing, kVFull = kKEmpty + kRing, kVEmpty = kVFull + kRing;
+  static constexpr int kQFull = kBarriers, kQEmpty = kQFull + 16;
+  static constexpr int kKFull = kQEmpty + 16, kKEmpty = kKFull + kRing, kVFull = kKEmpty + kRing, kVEmpty = kVFull + kRing;
   static constexpr int kLoadKFull = C::kConvertK ? kVEmpty + kRing : kKFull, kLoadKEmpty = C::kConvertK ? kLoadKFull + kRing : kKEmpty;
   static constexpr int kLoadVFull = C::kConvertV ? kVEmpty + 3 * kRing : kVFull, kLoadVEmpty = C::kConvertV ? kLoadVFull + kRing : kVEmpty;
   // Words of the pieces of work, turn by turn. Four places, so that the next piece's first keys can be asked for before its predecessor's queries are
   // done with: whoever wants the words of turn t is past turn t - 2.
   static constexpr int kWork = kBarriers + 384;
   static constexpr int kLast = kWork + 4 * 80;   // one word per consumer
-  static_assert(C::kStages <= 4 && kLast + 16 <= C::kSharedBytes);
+  static_assert(C::kStages <= 4 && kLoadVEmpty + kRing <= kWork && kLast + 16 <= C::kSharedBytes);
 };
+
+// Queries and words of turn t: the place of Q, and the parity of its round.
+template <class C>
+__device__ constexpr int q_place(int turn) { return turn % C::kQBuffers; }
+template <class C>
+__device__ constexpr unsigned q_parity(int turn) { return turn / C::kQBuffers & 1; }
 
 // A place in a ring of kStages buffers, and the parity of the round.
 template <int kStages>

@@ -28,7 +28,8 @@ class Consumer {
     // The first group's turn is given by the last one, which has not had one.
     if (C::kTurns && group_ == C::kConsumers - 1) ptx::named_arrive(1, 256);
     for (int turn = 0;; ++turn) {
-      ptx::wait(base_ + S::kQFull, turn & 1, "Q full");
+      q_place_ = q_place<C>(turn);
+      ptx::wait(base_ + S::kQFull + 8 * q_place_, q_parity<C>(turn), "Q full");
       const Work& work = *reinterpret_cast<const Work*>(shared_ + S::kWork + turn % kWorkPlaces * kWorkWords * 4);
       if (work.rows < 0) return;
       attend(work);
@@ -40,7 +41,7 @@ class Consumer {
     const Epilogue<C> epilogue(facts_, work, group_);
     const int begin = work.begin, end = work.end, clean_begin = work.clean_begin, clean_end = work.clean_end;
     if (begin >= end) {
-      release(S::kQEmpty);
+      release(S::kQEmpty + 8 * q_place_);
       return epilogue.zeros();
     }
     const Sight sight(facts_, work, epilogue.first_row());
@@ -70,7 +71,7 @@ class Consumer {
     for (; tile >= clean_end; --tile, accumulate = 1) step<true>(o, s, p, softmax, sight, tile, accumulate);
     for (; tile >= clean_begin; --tile, accumulate = 1) step<false>(o, s, p, softmax, sight, tile, accumulate);
     for (; tile >= begin; --tile, accumulate = 1) step<true>(o, s, p, softmax, sight, tile, accumulate);
-    release(S::kQEmpty);
+    release(S::kQEmpty + 8 * q_place_);
 
     ptx::wait(base_ + S::kVFull + 8 * v_ring_.stage, v_ring_.parity, "V full");
     ptx::products_fence();
@@ -93,7 +94,7 @@ class Consumer {
     for (; tile >= clean_end; --tile, accumulate = 1) whole_step<true>(o, s, p, softmax, sight, tile, accumulate);
     for (; tile >= clean_begin; --tile, accumulate = 1) whole_step<false>(o, s, p, softmax, sight, tile, accumulate);
     for (; tile >= begin; --tile, accumulate = 1) whole_step<true>(o, s, p, softmax, sight, tile, accumulate);
-    release(S::kQEmpty);
+    release(S::kQEmpty + 8 * q_place_);
     softmax.sum[0] = of_quad_sum(softmax.sum[0]);
     softmax.sum[1] = of_quad_sum(softmax.sum[1]);
   }
@@ -150,7 +151,7 @@ class Consumer {
   }
 
   __device__ __forceinline__ void scores(float (&s)[C::kKeys / 2]) const {
-    const uint64_t q = Block::along_rows(base_ + S::kQ + (C::kLatent ? 0 : group_ * 64 * C::kRowBytes));
+    const uint64_t q = Block::along_rows(base_ + S::kQ + q_place_ * C::kQBytes + (C::kLatent ? 0 : group_ * 64 * C::kRowBytes));
     const uint64_t k = Block::along_rows(base_ + S::kK + k_ring_.stage * C::kKBytes);
 #pragma unroll
     for (int block = 0; block < C::kBlocks; ++block)
@@ -238,6 +239,7 @@ class Consumer {
   const uint32_t base_;
   char* const shared_;
   const int group_, lane_;
+  int q_place_ = 0;
   float logit_scale_ = 1.f, softcap_scale_ = 1.f, output_scale_ = 1.f;
   Ring<C::kTilesK> k_ring_;
   Ring<C::kLatent ? C::kTilesK : C::kTilesV> v_ring_;

@@ -21,7 +21,7 @@ class Converter {
   // Follows the producer from one piece of work to the next, through the same tiles in the same order.
   __device__ void run() {
     for (int turn = 0;; ++turn) {
-      ptx::wait(base_ + S::kQFull, turn & 1, "Q full");
+      ptx::wait(base_ + S::kQFull + 8 * q_place<C>(turn), q_parity<C>(turn), "Q full");
       const Work& work = *reinterpret_cast<const Work*>(shared_ + S::kWork + turn % kWorkPlaces * kWorkWords * 4);
       if (work.rows < 0) return;
       const int tiles = work.end - work.begin;
@@ -32,7 +32,7 @@ class Converter {
       }
       // Only now may the producer overwrite this piece's words (four turns from here).
       __syncwarp();
-      if (thread_ % 32 == 0) ptx::arrive(base_ + S::kQEmpty);
+      if (thread_ % 32 == 0) ptx::arrive(base_ + S::kQEmpty + 8 * q_place<C>(turn));
     }
   }
 

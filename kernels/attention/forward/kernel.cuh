@@ -20,8 +20,10 @@ __global__ void __launch_bounds__(C::kThreads, C::kCtas) attend(const __grid_con
     ptx::prefetch_map(&maps.q);
     ptx::prefetch_map(&maps.k);
     ptx::prefetch_map(&maps.v);
-    ptx::barrier_init(base + S::kQFull, 1);
-    ptx::barrier_init(base + S::kQEmpty, 4 * C::kConsumers + (C::kConvertV ? C::kConverterWarps : C::kTwoProducers ? 1 : 0));
+    for (int i = 0; i < C::kQBuffers; ++i) {
+      ptx::barrier_init(base + S::kQFull + 8 * i, 1);
+      ptx::barrier_init(base + S::kQEmpty + 8 * i, 4 * C::kConsumers + (C::kConvertV ? C::kConverterWarps : C::kTwoProducers ? 1 : 0));
+    }
     for (int i = 0; i < C::kTilesK; ++i) {
       ptx::barrier_init(base + S::kKFull + 8 * i, C::kConvertK ? C::kConverterWarps : 1);
       ptx::barrier_init(base + S::kKEmpty + 8 * i, 4 * C::kConsumers);

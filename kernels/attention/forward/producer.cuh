@@ -37,12 +37,12 @@ class Producer {
         page = page_of(work, work.end - 1);
         load_k(work, work.end - 1, page);
       }
-      ptx::wait(base_ + S::kQEmpty, (turn & 1) ^ 1, "Q empty");
+      ptx::wait(base_ + S::kQEmpty + 8 * q_place<C>(turn), q_parity<C>(turn) ^ 1, "Q empty");
       if (!any) {
-        if (lane_ == 0) ptx::arrive(base_ + S::kQFull);
+        if (lane_ == 0) ptx::arrive(base_ + S::kQFull + 8 * q_place<C>(turn));
         break;
       }
-      load_q(work);
+      load_q(work, q_place<C>(turn));
       if (has_keys) load_rest(work, page);
       index = next(index, taken);
     }
@@ -52,7 +52,7 @@ class Producer {
   // The second warp: values, piece after piece.
   __device__ void run_values() {
     for (int turn = 0;; ++turn) {
-      ptx::wait(base_ + S::kQFull, turn & 1, "Q full");
+      ptx::wait(base_ + S::kQFull + 8 * q_place<C>(turn), q_parity<C>(turn), "Q full");
       const Work& work = *reinterpret_cast<const Work*>(shared_ + S::kWork + turn % kWorkPlaces * kWorkWords * 4);
       if (work.rows < 0) return;
       int page = work.begin < work.end ? page_of(work, work.end - 1) : 0;
@@ -62,7 +62,7 @@ class Producer {
         page = next_page;
       }
       __syncwarp();
-      if (lane_ == 0) ptx::arrive(base_ + S::kQEmpty);  // these words have been read
+      if (lane_ == 0) ptx::arrive(base_ + S::kQEmpty + 8 * q_place<C>(turn));  // these words have been read
     }
   }
 
@@ -89,11 +89,11 @@ class Producer {
     }
   }
 
-  __device__ void load_q(const Work& work) {
+  __device__ void load_q(const Work& work, int place) {
     if (lane_ != 0) return;
-    ptx::arrive_expecting(base_ + S::kQFull, C::kBlocks * facts_.q_box_bytes);
-    for (int i = 0; i < C::kBlocks; ++i)
-      ptx::load_box(base_ + S::kQ + i * C::kRows * C::kRowBytes, &q_, base_ + S::kQFull, 0, 0, work.q_row, i, work.head);
+    const uint32_t full = base_ + S::kQFull + 8 * place;
+    ptx::arrive_expecting(full, C::kBlocks * facts_.q_box_bytes);
+    for (int i = 0; i < C::kBlocks; ++i) ptx::load_box(base_ + S::kQ + place * C::kQBytes + i * C::kRows * C::kRowBytes, &q_, full, 0, 0, work.q_row, i, work.head);
   }
 
   // All but the first keys. K of the next tile goes ahead of V of this one: that is the order in which they are used. Page numbers are read a tile ahead.
@@ -122,9 +122,8 @@ class Producer {
   }
 
   // Lane i holds the page of the i-th copy of a tile. Entries past the sequence carry no meaning: whatever valid page they name is loaded and masked.
-  __device__ int page_of(const Work& work, int tile) const {
-    if (facts_.page_table == nullptr) return 0;
-    const int row = tile * C::kKeys + lane_ * facts_.page_rows;
+  __device__ int page_of(const Work& work, int tile) const { return facts_.page_table == nullptr ? 0 : page_at(work, tile * C::kKeys + lane_ * facts_.page_rows); }
+  __device__ int page_at(const Work& work, int row) const {
     const int column = min(row / facts_.page_size, facts_.pages_per_seq - 1);
     return min(max(facts_.page_table[static_cast<long long>(work.batch) * facts_.pages_per_seq + column], 0), facts_.last_page);
   }
@@ -138,12 +137,13 @@ class Producer {
       if (lane_ == 0) ptx::load_box(at, &map, barrier, 0, work.kv_row + tile * C::kKeys, 0, work.kv_head, work.batch);
     } else {
       __syncwarp();
-      const int offset = lane_ * facts_.page_rows;
-      if (offset < C::kKeys) {
-        const int row = (tile * C::kKeys + offset) % facts_.page_size;
+      // More than 32 copies: pages that share no factor with a tile, row by row.
+      for (int offset = lane_ * facts_.page_rows; offset < C::kKeys; offset += 32 * facts_.page_rows) {
+        const int key = tile * C::kKeys + offset;
+        if (offset >= 32 * facts_.page_rows) page = page_at(work, key);
 #pragma unroll
         for (int i = 0; i < kBlocks; ++i)
-          ptx::load_box(at + (i * C::kKeys + offset) * kRowBytes, &map, barrier, 0, row, i, work.kv_head, page);
+          ptx::load_box(at + (i * C::kKeys + offset) * kRowBytes, &map, barrier, 0, key % facts_.page_size, i, work.kv_head, page);
       }
       __syncwarp();
     }

@@ -70,7 +70,6 @@ bool find_any(const WhetAttentionShape& s, int group, Instance& found) {
 
 std::string missing_for_shape(const WhetAttentionShape& s) {
   if (s.scale <= 0) return "a scale that is not positive";
-  if (s.layout == WHET_ATTENTION_PAGED && s.page_size % 8 != 0) return "pages whose size is no multiple of 8";
   return "";
 }
 

@@ -4,6 +4,6 @@
 namespace whet_kernels {
 
 // D, Dv, consumers, keys, stages, softcap, how keys and values arrive
-Instance forward_bf16_64() { return instance_of<Config<__nv_bfloat16, 64, 64, 3, 128, 2>>("bf16_64"); }
+Instance forward_bf16_64() { return instance_of<Config<__nv_bfloat16, 64, 64, 3, 128, 3>>("bf16_64"); }
 
 }  // namespace whet_kernels

@@ -4,6 +4,6 @@
 namespace whet_kernels {
 
 // D, Dv, consumers, keys, stages, softcap, how keys and values arrive
-Instance forward_bf16_96() { return instance_of<Config<__nv_bfloat16, 96, 96, 2, 128, 2>>("bf16_96"); }
+Instance forward_bf16_96() { return instance_of<Config<__nv_bfloat16, 96, 96, 3, 112, 3>>("bf16_96"); }
 
 }  // namespace whet_kernels

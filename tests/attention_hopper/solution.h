@@ -59,6 +59,8 @@ class Prepared {
       must(cudaMemset(call_.workspace, 0, bytes), "workspace");
     }
     call_.workspace_bytes = bytes;
+    for (std::size_t i = 0; i < tensors_.size(); ++i)
+      if (scenario.tensors[i].plan) tensors_[i].data = scenario.tensors[i].data;
     if (entry_->prepare && entry_->prepare(&call_, &state_) != 0) fail("prepare");
     for (std::size_t i = 0; i < tensors_.size(); ++i) tensors_[i].data = scenario.tensors[i].output ? output : scenario.tensors[i].data;
   }

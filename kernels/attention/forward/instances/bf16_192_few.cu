@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forward/instance.cuh"
+
+namespace whet_kernels {
+
+// D, Dv, consumers, keys, stages, softcap, how keys and values arrive
+Instance forward_bf16_192_few() { return instance_of<Config<__nv_bfloat16, 192, 192, 1, 64, 4>>("bf16_192_few"); }
+
+}  // namespace whet_kernels

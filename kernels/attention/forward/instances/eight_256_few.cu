@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forward/instance.cuh"
+
+namespace whet_kernels {
+
+// D, Dv, consumers, keys, stages, softcap, how keys and values arrive
+Instance forward_eight_256_few() { return instance_of<Config<__half, 256, 256, 1, 64, 4, false, Kv::eight>>("eight_256_few"); }
+
+}  // namespace whet_kernels

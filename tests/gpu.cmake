@@ -4,7 +4,7 @@ if(NOT WHET_HAS_NVCC)
   return()
 endif()
 
-add_executable(gpu_device_test gpu/main.cc gpu/device_work_test.cc gpu/bracket_test.cc)
+add_executable(gpu_device_test gpu/main.cc gpu/device_work_test.cc gpu/mutation_test.cc gpu/bracket_test.cc)
 target_link_libraries(gpu_device_test PRIVATE whet_truth_runner whet_truth_gpu GTest::gtest)
 target_include_directories(gpu_device_test PRIVATE ${CMAKE_SOURCE_DIR})
 add_test(NAME gpu_device COMMAND gpu_device_test)

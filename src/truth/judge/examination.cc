@@ -103,7 +103,7 @@ class Examination {
       return {Code::correct, "", ""};
     }
     if (verdict.correct()) verdict = answer(*twin.contestant);
-    if (!verdict.correct()) return {verdict.code, fmt::format("the reference's {}: {}", precise.name, verdict.sentence), verdict.evidence};
+    if (!verdict.correct()) verdict.sentence = fmt::format("the reference's {}: {}", precise.name, verdict.sentence);
     for (size_t i = 0; verdict.correct() && i < right_.size(); ++i) verdict = disagreement(i, precise.name, twin.contestant->outputs()[i]);
     twin.contestant->close();
     return verdict;

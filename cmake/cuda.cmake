@@ -21,6 +21,7 @@ if(WHET_HAS_NVCC)
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/device
       COMMAND ${WHET_NVCC} -std=c++20 -O3 --fmad=false -Werror all-warnings -I ${CMAKE_SOURCE_DIR}/src ${WHET_DEVICE_TARGETS} -fatbin -o ${fatbin} ${source}
       DEPENDS ${source} ${device_headers} ${CMAKE_SOURCE_DIR}/src/truth/gpu/device_arguments.h
+              ${CMAKE_SOURCE_DIR}/src/truth/measure/mutation_arithmetic.h
       COMMENT "device code ${name}")
     list(APPEND device_code ${fatbin})
   endforeach()

@@ -4,26 +4,38 @@ if(NOT WHET_HAS_NVCC)
   return()
 endif()
 
-add_executable(gpu_device_test gpu/main.cc gpu/device_work_test.cc gpu/bracket_test.cc)
+add_executable(gpu_device_test gpu/main.cc gpu/device_work_test.cc gpu/mutation_test.cc gpu/bracket_test.cc)
 target_link_libraries(gpu_device_test PRIVATE whet_truth_runner whet_truth_gpu GTest::gtest)
 target_include_directories(gpu_device_test PRIVATE ${CMAKE_SOURCE_DIR})
 add_test(NAME gpu_device COMMAND gpu_device_test)
 set_tests_properties(gpu_device PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)
 
 # The same for a jailed Solution that nvcc builds here, run by the real worker's program.
-if(TARGET whet-worker)
-  set(scale ${CMAKE_BINARY_DIR}/tests/gpu_scale.so)
-  add_custom_command(OUTPUT ${scale}
+function(whet_gpu_solution name)
+  set(library ${CMAKE_BINARY_DIR}/tests/gpu_${name}.so)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/gpu/solutions/${name}.cu)
+  add_custom_command(OUTPUT ${library}
     COMMAND ${WHET_NVCC} -std=c++20 -O2 -shared -cudart static -Xcompiler -fPIC -I ${CMAKE_SOURCE_DIR}/include
-            -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80 -o ${scale} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/solutions/scale.cu
-    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/gpu/solutions/scale.cu ${CMAKE_SOURCE_DIR}/include/whet/candidate.h
-    COMMENT "a CUDA Solution for the tests")
-  add_custom_target(gpu_scale DEPENDS ${scale})
-  add_executable(gpu_runner_test gpu/main.cc gpu/runner_test.cc)
-  target_link_libraries(gpu_runner_test PRIVATE whet_truth_runner whet_truth_gpu GTest::gtest)
-  target_include_directories(gpu_runner_test PRIVATE ${CMAKE_SOURCE_DIR})
-  target_compile_definitions(gpu_runner_test PRIVATE WHET_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  add_dependencies(gpu_runner_test gpu_scale whet-worker)
-  add_test(NAME gpu_runner COMMAND gpu_runner_test)
-  set_tests_properties(gpu_runner PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)
+            -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80 -o ${library} ${source}
+    DEPENDS ${source} ${CMAKE_SOURCE_DIR}/include/whet/candidate.h
+    COMMENT "a CUDA Solution for the tests: ${name}")
+  add_custom_target(gpu_${name} DEPENDS ${library})
+endfunction()
+
+# whet_gpu_program_test(NAME SOURCE LIBRARY NEEDS...)
+function(whet_gpu_program_test name source library)
+  add_executable(${name}_test gpu/main.cc ${source})
+  target_link_libraries(${name}_test PRIVATE ${library} whet_truth_gpu GTest::gtest)
+  target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_definitions(${name}_test PRIVATE WHET_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  add_dependencies(${name}_test whet-worker ${ARGN})
+  add_test(NAME ${name} COMMAND ${name}_test)
+  set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)
+endfunction()
+
+if(TARGET whet-worker)
+  whet_gpu_solution(scale)
+  whet_gpu_solution(product)
+  whet_gpu_program_test(gpu_runner gpu/runner_test.cc whet_truth_runner gpu_scale)
+  whet_gpu_program_test(gpu_examination gpu/examination_test.cc whet_truth_judge gpu_product examined_product)
 endif()

@@ -349,14 +349,6 @@ def tolerance_of(row):
         bounds = {"rtol": 0.004, "atol": 0.004, "norm": 0.0015}
     else:
         bounds = {"rtol": 0.02, "atol": 0.02, "norm": 0.005}
-    # atol is in units of the rms over all rows. Rows without a key are zeros and would make it tighter for those that have some.
-    sqs, sks = lengths(row["sq"], row["b"]), lengths(row["sk"], row["b"])
-    right = row.get("window", [-1, -1])[1]
-    hidden = 0
-    for q, k in zip(sqs, sks):
-        hidden += q if k == 0 else max(0, q - k) if row.get("causal") or right == 0 else 0
-    if hidden:
-        bounds["atol"] = round(bounds["atol"] * (sum(sqs) / (sum(sqs) - hidden)) ** 0.5, 4)
     return bounds
 
 

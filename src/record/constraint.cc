@@ -296,15 +296,26 @@ class Parser {
 };
 #undef GET
 
+Result<Value> value_of(const std::string& text, const std::map<std::string, int64_t>& axes) {
+  auto tokens = tokens_of(text);
+  if (!tokens) return std::unexpected(tokens.error());
+  return Parser(std::move(*tokens), axes).whole_expression();
+}
+
 }  // namespace
+
+IntegerResult evaluate_integer(const std::string& text, const std::map<std::string, int64_t>& axes) {
+  using Kind = IntegerResult::Kind;
+  const auto value = value_of(text, axes);
+  if (!value) return {value.error().opaque ? Kind::note : Kind::malformed, 0, value.error().why};
+  if (value->lost) return {Kind::no_value, 0, value->lost};
+  if (!value->exact) return {Kind::no_value, 0, "a value that is no integer"};
+  return {Kind::value, value->i, ""};
+}
 
 ConstraintResult evaluate_constraint(const std::string& text, const std::map<std::string, int64_t>& axes) {
   using Kind = ConstraintResult::Kind;
-  auto value = [&]() -> Result<Value> {
-    auto tokens = tokens_of(text);
-    if (!tokens) return std::unexpected(tokens.error());
-    return Parser(std::move(*tokens), axes).whole_expression();
-  }();
+  const auto value = value_of(text, axes);
   if (!value)
     return value.error().opaque ? ConstraintResult{Kind::note, ""}
                                 : ConstraintResult{Kind::malformed, value.error().why};

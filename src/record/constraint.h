@@ -24,4 +24,13 @@ struct ConstraintResult {
 // ones too), and, or, not, parentheses, True, False.
 ConstraintResult evaluate_constraint(const std::string& text, const std::map<std::string, int64_t>& axes);
 
+// What such an expression is as an integer ("batch * pages + 1"). A fraction is no_value.
+struct IntegerResult {
+  enum class Kind { value, note, malformed, no_value };  // as in ConstraintResult
+  Kind kind = Kind::note;
+  int64_t value = 0;
+  std::string why;  // for malformed and no_value
+};
+IntegerResult evaluate_integer(const std::string& text, const std::map<std::string, int64_t>& axes);
+
 }  // namespace whet

@@ -44,6 +44,18 @@ TEST(Constraint, DividesByZeroOnlyWhereItMatters) {
   EXPECT_EQ(outcome("9223372036854775807 + a > 1"), "no value: a value does not fit into 64 bits");
 }
 
+TEST(Constraint, IsAlsoAnInteger) {
+  using Kind = IntegerResult::Kind;
+  const std::map<std::string, int64_t> axes = {{"a", 7}, {"b", 2}};
+  EXPECT_EQ(evaluate_integer("a * b + 1", axes).value, 15);
+  EXPECT_EQ(evaluate_integer("a // b", axes).value, 3);
+  EXPECT_EQ(evaluate_integer("a // b", axes).kind, Kind::value);
+  EXPECT_EQ(evaluate_integer("a / b", axes).why, "a value that is no integer");
+  EXPECT_EQ(evaluate_integer("a // 0", axes).kind, Kind::no_value);
+  EXPECT_EQ(evaluate_integer("c + 1", axes).kind, Kind::note);
+  EXPECT_EQ(evaluate_integer("a +", axes).kind, Kind::malformed);
+}
+
 TEST(Constraint, LeavesTheRestAsANote) {
   for (const char* text :
        {"len(x) == a", "x.shape[0] == a", "a in (1, 2)", "q == a", "a if b else a", "a == 0x10", "'x' == a", "a & b"})

@@ -18,11 +18,19 @@ struct Goal {
   bool operator==(const Goal&) const = default;
 };
 
-// The declared values of an axis or scalar from which hidden workloads are drawn: a list (true is 1), or an interval with both ends and a step.
-// A step of 0 means every value of the interval: the default for scalars of a float dtype; 1 is the default for all others.
+// What hidden workloads are drawn from, by the name of
+//   an axis or scalar: a list of values (true is 1), or an interval with both ends and a step. A step of 0 means every value of the interval: the default
+//     for scalars of a float dtype; 1 is the default for all others;
+//   an axis that follows from others: an expression over those that are drawn;
+//   an integer tensor with one axis: the lengths of sequences, or their running sums.
 struct Range {
   std::vector<double> values;  // non-empty: exactly these
   double min = 0, max = 0, step = 1;
+  std::string follows;  // "batch + 1"
+  // Of lengths only.
+  std::string most;     // in the place of `max`: an expression over axes
+  std::string total;    // the tensor holds running sums that begin with 0, and the last of them is this axis
+  std::string longest;  // the integer scalar that is the longest length
   bool operator==(const Range&) const = default;
 };
 

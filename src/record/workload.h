@@ -38,7 +38,9 @@ struct InputSource {
 };
 
 // An element passes iff |got - want| <= rtol * |want| + atol * rms(want); a tensor passes iff ||got - want|| <= norm * ||want|| (a negative
-// `norm` means no such bound). rms is over the whole output tensor: zeros cannot hide below an absolute tolerance. Integers compare exactly.
+// `norm` means no such bound). rms is over the elements of the expected output tensor that are finite and not exactly zero, and 0 if there are none
+// (then `got` must be zero too): zeros cannot hide below an absolute tolerance, and rows that must be zero do not tighten it for the others. Integers
+// compare exactly.
 struct Tolerance {
   double rtol = 1e-2;
   double atol = 1e-2;

@@ -305,7 +305,7 @@ std::string seconds_text(const TimeSpent& seconds, const ReportStyle& style) {
   for (const char* title : {"total", "Solutions", "judge", "reference", "build", "admission"}) table.column(title, Table::Align::right);
   table.row({"Seconds", number(seconds.total), number(seconds.solutions), number(seconds.judge), number(seconds.reference), number(seconds.build),
              number(seconds.admission)});
-  table.row({"Share", "", share(seconds.solutions), share(seconds.judge), share(seconds.reference), share(seconds.build)});
+  table.row({"Share", "", share(seconds.solutions), share(seconds.judge), share(seconds.reference), share(seconds.build), share(seconds.admission)});
   return table.text(style);
 }
 

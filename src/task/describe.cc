@@ -94,10 +94,16 @@ std::string describe_solutions(const Task& task) {
 std::string describe_ranges(const Task& task) {
   if (task.ranges.empty()) return "";
   std::string text = "Ranges of hidden workloads\n";
-  std::vector<Row> rows = {{"axis or scalar", "values"}};
+  std::vector<Row> rows = {{"axis, scalar or lengths", "values"}};
   for (const auto& [name, range] : task.ranges) {
+    if (!range.follows.empty()) {
+      rows.push_back({name, range.follows});
+      continue;
+    }
     std::string step = range.step == 0 || range.step == 1 ? "" : fmt::format(" in steps of {}", range.step);
-    rows.push_back({name, range.values.empty() ? fmt::format("{} to {}{}", range.min, range.max, step)
+    rows.push_back({name, range.values.empty() ? fmt::format("{} to {}{}{}{}", range.min, range.most.empty() ? fmt::format("{}", range.max) : range.most, step,
+                                                                     range.total.empty() ? "" : ", running sums up to " + range.total,
+                                                                     range.longest.empty() ? "" : ", the longest is " + range.longest)
                                                : fmt::format("{}", fmt::join(range.values, ", "))});
   }
   return text + table(rows, 2);

@@ -11,6 +11,7 @@
 #include "record/constraint.h"
 #include "record/glob.h"
 #include "record/keys.h"
+#include "task/ranges.h"
 #include "task/safetensors.h"
 #include "task/task_toml.h"
 
@@ -48,7 +49,7 @@ class Loader {
     check_roles_of_solutions();
     check_editable();
     check_goal();
-    check_ranges();
+    if (!definitions_broken_) check_ranges(toml_, task_, report_.complaints);
     if (report_.complaints.empty()) report_.task = std::move(task_);
     return std::move(report_);
   }
@@ -276,33 +277,6 @@ class Loader {
       complain(toml_.at("goal.metric"), "unknown metric \"" + metric + "\"" + suggestion(metric, kMetrics));
     } else if (const std::string name = metric.substr(kVersus.size()); !contains(task_.baselines, name)) {
       complain(toml_.at("goal.metric"), "there is no baseline \"" + name + "\"" + suggestion(name, task_.baselines));
-    }
-  }
-
-  void check_ranges() {
-    std::map<std::string, bool> real;  // axis or scalar -> may it have a fraction
-    for (const Definition& definition : task_.definitions) {
-      for (const Axis& axis : definition.axes)
-        if (!axis.value) real[axis.name] = false;
-      for (const TensorSpec& input : definition.inputs)
-        if (input.is_scalar()) real[input.name] = is_float(input.dtype);
-    }
-    for (auto& [name, range] : task_.ranges) {
-      const std::string at = toml_.at("ranges." + name);
-      auto known = real.find(name);
-      if (known == real.end()) {
-        if (!definitions_broken_)
-          complain(at, "no Definition has a variable axis or scalar of this name" + suggestion(name, keys_of(real)));
-        continue;
-      }
-      if (range.step < 0) range.step = known->second ? 0 : 1;
-      std::vector<double> shown = range.values;
-      if (shown.empty()) shown = {range.min, range.max, range.step};
-      const bool is_axis = std::any_of(task_.definitions.begin(), task_.definitions.end(),
-                                       [&](const Definition& d) { return d.axis(name) != nullptr; });
-      for (double value : shown)
-        if (!known->second && (std::floor(value) != value || std::abs(value) > 9e15 || (is_axis && value < 0)))
-          complain(at, fmt::format("expected integers{}, found {}", is_axis ? " >= 0" : "", value));
     }
   }
 

@@ -36,7 +36,7 @@ rules = [
 metric = "geomean_vs_fastest"  # baseline time / candidate time, geometric mean over the set
 value = 1.05
 
-# An element passes if |got - want| <= rtol * |want| + atol * rms(want); a tensor also needs |got - want| <= norm * |want|.
+# An element passes if |got - want| <= rtol * |want| + atol * rms(want), with rms over what is not exactly zero; a tensor also needs |got - want| <= norm * |want|.
 [tolerance]
 policy = "A few roundings of float32."
 float32 = { rtol = 1e-6, atol = 1e-6, norm = 1e-6 }

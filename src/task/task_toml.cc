@@ -162,16 +162,19 @@ void read_tolerance(const toml::table& table, TaskToml& out, std::vector<std::st
 
 Range read_interval(const toml::table& table, const std::string& path, TaskToml& out,
                     std::vector<std::string>& complaints) {
-  static const std::vector<std::string> kKeys = {"min", "max", "step"};
+  static const std::vector<std::string> kKeys = {"min", "max", "step", "total", "longest"};
   Range range;
   TomlReader in(table, path, out, complaints);
   in.known_only(kKeys);
   for (const char* key : {"min", "max"})
     if (!in.find(key)) in.complain(key, "missing; expected a number");
   range.min = in.number_or("min", 0);
-  range.max = in.number_or("max", range.min);
+  if (const toml::node* most = in.find("max"); most && most->is_string()) range.most = in.string("max");
+  else range.max = in.number_or("max", range.min);
   range.step = in.positive_or("step", -1);  // the default depends on what it is a range of
-  if (range.max < range.min)
+  range.total = in.string_or("total", "");
+  range.longest = in.string_or("longest", "");
+  if (range.most.empty() && range.max < range.min)
     in.complain("max", fmt::format("expected a number >= min = {}, found {}", range.min, range.max));
   return range;
 }
@@ -184,10 +187,14 @@ void read_ranges(const toml::table& table, TaskToml& out, std::vector<std::strin
       out.task.ranges[name] = read_interval(*interval, "ranges." + name, out, complaints);
       continue;
     }
+    if (node.is_string()) {
+      out.task.ranges[name].follows = in.string(name);
+      continue;
+    }
     const toml::array* list = node.as_array();
     if (!list || list->empty()) {
       in.complain(name,
-                  "expected a list of values or { min, max, step }, found " + (list ? "an empty list" : found(node)));
+                  "expected a list of values, { min, max, step } or an expression over axes, found " + (list ? "an empty list" : found(node)));
       continue;
     }
     Range& range = out.task.ranges[name];

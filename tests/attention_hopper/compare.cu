@@ -14,7 +14,7 @@ namespace {
 
 struct Sums {
   double squares, errors;
-  unsigned long long failing, not_finite, first;
+  unsigned long long elements, failing, not_finite, first;  // elements of `want` that are not exactly zero
   unsigned bound;  // bits of a float >= 0, which are ordered as it is
 };
 
@@ -37,13 +37,17 @@ __device__ double block_sum(double value) {
 
 __global__ void sum_squares(const float* want, long long count, Sums* sums) {
   double own = 0;
-  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) own += static_cast<double>(want[i]) * want[i];
+  unsigned long long elements = 0;
+  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) own += static_cast<double>(want[i]) * want[i], elements += want[i] != 0;
   own = block_sum(own);
   if (threadIdx.x == 0) atomicAdd(&sums->squares, own);
+  atomicAdd(&sums->elements, elements);
 }
 
+__host__ __device__ double rms_of(const Sums& sums) { return sums.elements > 0 ? sqrt(sums.squares / static_cast<double>(sums.elements)) : 0; }
+
 __global__ void sum_errors(const void* got, Type type, const float* want, long long count, float rtol, float atol, Sums* sums) {
-  const auto floor = static_cast<float>(atol * sqrt(sums->squares / static_cast<double>(count)));
+  const auto floor = static_cast<float>(atol * rms_of(*sums));
   double errors = 0;
   float worst = 0;
   for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
@@ -77,7 +81,7 @@ Difference compare(const void* got, Type type, const float* want, long long coun
   static Sums* sums = nullptr;
   if (!sums) must(cudaMallocManaged(&sums, sizeof(Sums) + 2 * sizeof(float)), "cudaMallocManaged");
   must(cudaDeviceSynchronize(), "before comparing");
-  *sums = Sums{0, 0, 0, 0, ~0ull, 0};
+  *sums = Sums{0, 0, 0, 0, 0, ~0ull, 0};
   Difference d;
   if (count == 0) return d;
   sum_squares<<<1024, 256>>>(want, count, sums);
@@ -86,7 +90,7 @@ Difference compare(const void* got, Type type, const float* want, long long coun
   float bound;
   std::memcpy(&bound, &sums->bound, sizeof bound);
   d.bound = bound;
-  d.rms = std::sqrt(sums->squares / static_cast<double>(count));
+  d.rms = rms_of(*sums);
   d.norm = sums->squares > 0 ? std::sqrt(sums->errors / sums->squares) : sums->errors > 0 ? INFINITY : 0;
   d.failing = static_cast<long long>(sums->failing);
   d.not_finite = static_cast<long long>(sums->not_finite);

@@ -5,7 +5,7 @@
 
 namespace hopper {
 
-// The judge's measure: an element is at |got - want| / (rtol |want| + atol rms(want)), the tensor's norm error is ||got - want|| / ||want||.
+// The judge's measure: an element is at |got - want| / (rtol |want| + atol rms(want)), rms over what is not exactly zero, the tensor's norm error is ||got - want|| / ||want||.
 struct Difference {
   double bound = 0, norm = 0, rms = 0;
   long long failing = 0, not_finite = 0, first = -1;  // first: the first element outside the bound

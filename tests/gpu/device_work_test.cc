@@ -134,10 +134,12 @@ Pair near_pair(Dtype dtype, int64_t count, double noise) {
 void expect_same_comparison(Dtype dtype, const Pair& pair, const Tolerance& tolerance, NanPolicy policy) {
   const Comparison want = compare(dtype, pair.got.data(), pair.want.data(), pair.count, tolerance, policy);
   const auto got_buffer = on_device(pair.got), want_buffer = on_device(pair.want);
-  const auto squares = device()->squares_of(dtype, want_buffer.address(), pair.count);
-  ASSERT_OK(squares);
-  EXPECT_NEAR(*squares, squares_of(dtype, pair.want.data(), pair.count), 1e-9 * (1 + *squares));
-  const auto got = device()->compare(dtype, got_buffer.address(), want_buffer.address(), squares_of(dtype, pair.want.data(), pair.count), pair.count, tolerance, policy);
+  const auto magnitude = device()->magnitude_of(dtype, want_buffer.address(), pair.count);
+  ASSERT_OK(magnitude);
+  const Magnitude expected = magnitude_of(dtype, pair.want.data(), pair.count);
+  EXPECT_NEAR(magnitude->squares, expected.squares, 1e-9 * (1 + expected.squares));
+  EXPECT_EQ(magnitude->elements, expected.elements);
+  const auto got = device()->compare(dtype, got_buffer.address(), want_buffer.address(), expected, pair.count, tolerance, policy);
   ASSERT_OK(got);
   EXPECT_EQ(got->passes, want.passes);
   EXPECT_EQ(got->failing, want.failing);
@@ -164,6 +166,22 @@ TEST(DeviceCompare, SaysWhatTheCpuSays) {
       expect_same_comparison(dtype, pair, {1e-2, 1e-2, -1}, NanPolicy::forbid);
       expect_same_comparison(dtype, pair, {1e-1, 1e-1, 1e-3}, NanPolicy::forbid);
       expect_same_comparison(dtype, pair, {1e-5, 0, -1}, NanPolicy::forbid);
+    }
+}
+
+// Rows of exact zeros do not count in the rms, on neither side.
+TEST(DeviceCompare, ExactZerosDoNotTightenTheBound) {
+  for (const Dtype dtype : kFloats)
+    for (const int64_t zeros : {int64_t{1}, int64_t{29000}, int64_t{30011}}) {
+      SCOPED_TRACE(fmt::format("{} {}", name_of(dtype), zeros));
+      Pair pair = near_pair(dtype, 30011, 3e-2);
+      for (int64_t i = 0; i < zeros; ++i) {
+        store_element(dtype, pair.got.data(), i, 0);
+        store_element(reference_dtype(dtype), pair.want.data(), i, i % 2 ? 0.0 : -0.0);
+      }
+      expect_same_comparison(dtype, pair, {3e-2, 3e-2, -1}, NanPolicy::forbid);
+      store_element(dtype, pair.got.data(), 0, 0.25);
+      expect_same_comparison(dtype, pair, {1e-1, 1e-1, -1}, NanPolicy::forbid);
     }
 }
 

@@ -5,11 +5,7 @@
 
 // What the worker passes to its own code on the device (device_code.cu), and the formulas that both sides compute. Compiled by nvcc as C++20 too,
 // so only C headers here.
-#ifdef __CUDACC__
-#define WHET_BOTH __host__ __device__ inline
-#else
-#define WHET_BOTH inline
-#endif
+#include "truth/measure/mutation_arithmetic.h"
 
 namespace whet::gpu {
 
@@ -68,7 +64,7 @@ struct ReduceArguments {
   int64_t blocks;
 };
 struct SumArguments {
-  uint64_t data, parts;  // one double or uint64_t per block
+  uint64_t data, parts;  // one uint64_t (or Magnitude) per block
   uint64_t other;
   int64_t count;
   int32_t format, width;
@@ -76,12 +72,33 @@ struct SumArguments {
 struct ReduceSumArguments {
   uint64_t parts, result;
   int64_t blocks;
-  int32_t integers, reserved;
+};
+// As whet::Magnitude; of a block, or of all.
+struct Magnitude {
+  double squares;
+  int64_t elements;
 };
 struct ConvertArguments {
   uint64_t from, to;  // from float32
   int64_t count;
   int32_t format, reserved;
+};
+
+// Wrong contents. Extents are in words of `width` bytes (16, 8, 4, 2 or 1), to which everything is aligned.
+struct TailArguments {
+  uint64_t data;
+  int64_t runs, first, stride, words;  // `runs` stretches of `words`
+  int32_t width, reserved;
+};
+struct RepeatArguments {
+  uint64_t to, from;
+  int64_t words, period;
+  int32_t width, reserved;
+};
+struct RoundArguments {
+  uint64_t data;
+  int64_t count;
+  int32_t format, kept;  // mantissa bits
 };
 
 struct Range {

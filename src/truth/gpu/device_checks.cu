@@ -30,6 +30,11 @@ __device__ void merge(Part& a, const Part& b) {
   a.error_squares += b.error_squares;
 }
 
+__device__ void add(Magnitude& into, const Magnitude& from) {
+  into.squares += from.squares;
+  into.elements += from.elements;
+}
+
 // Combines the threads' values by a tree; thread 0 has the result.
 template <class Value, class Combine>
 __device__ void reduce_block(Value& mine, Combine combine) {
@@ -135,12 +140,20 @@ extern "C" __global__ void whet_compare_reduce(ReduceArguments a) {
   *(Part*)a.result = part;
 }
 
-extern "C" __global__ void whet_squares(SumArguments a) {
-  double sum = 0;
+extern "C" __global__ void whet_magnitude(SumArguments a) {
+  Magnitude sum = {0, 0};
   for (int64_t i = first_thread(); i < a.count; i += all_threads())
-    if (const double value = load_element(a.format, a.data, i); isfinite(value)) sum += value * value;
-  reduce_block(sum, [](double& into, double from) { into += from; });
-  if (threadIdx.x == 0) ((double*)a.parts)[blockIdx.x] = sum;
+    if (const double value = load_element(a.format, a.data, i); isfinite(value) && value != 0) sum.squares += value * value, ++sum.elements;
+  reduce_block(sum, [](Magnitude& into, const Magnitude& from) { add(into, from); });
+  if (threadIdx.x == 0) ((Magnitude*)a.parts)[blockIdx.x] = sum;
+}
+
+// One block.
+extern "C" __global__ void whet_magnitude_reduce(ReduceSumArguments a) {
+  Magnitude sum = {0, 0};
+  for (int64_t i = threadIdx.x; i < a.blocks; i += blockDim.x) add(sum, ((const Magnitude*)a.parts)[i]);
+  reduce_block(sum, [](Magnitude& into, const Magnitude& from) { add(into, from); });
+  if (threadIdx.x == 0) *(Magnitude*)a.result = sum;
 }
 
 extern "C" __global__ void whet_equal(SumArguments a) {
@@ -166,15 +179,10 @@ extern "C" __global__ void whet_digest(SumArguments a) {
 
 // One block.
 extern "C" __global__ void whet_sum(ReduceSumArguments a) {
-  uint64_t whole = 0;
-  double sum = 0;
-  for (int64_t i = threadIdx.x; i < a.blocks; i += blockDim.x) {
-    if (a.integers) whole += ((const uint64_t*)a.parts)[i];
-    else sum += ((const double*)a.parts)[i];
-  }
-  if (a.integers) reduce_block(whole, [](uint64_t& into, uint64_t from) { into += from; });
-  else reduce_block(sum, [](double& into, double from) { into += from; });
-  if (threadIdx.x == 0) *(uint64_t*)a.result = a.integers ? whole : (uint64_t)__double_as_longlong(sum);
+  uint64_t sum = 0;
+  for (int64_t i = threadIdx.x; i < a.blocks; i += blockDim.x) sum += ((const uint64_t*)a.parts)[i];
+  reduce_block(sum, [](uint64_t& into, uint64_t from) { into += from; });
+  if (threadIdx.x == 0) *(uint64_t*)a.result = sum;
 }
 
 extern "C" __global__ void whet_convert(ConvertArguments a) {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kKernelNames[] = {
     "whet_normal_1", "whet_normal_2", "whet_normal_4", "whet_normal_8", "whet_elements", "whet_plant", "whet_fill", "whet_flush", "whet_touch", "whet_block", "whet_empty",
-    "whet_compare", "whet_compare_exact", "whet_compare_reduce", "whet_squares", "whet_equal", "whet_digest", "whet_sum", "whet_convert", "whet_sample", "whet_red_zones"};
+    "whet_compare", "whet_compare_exact", "whet_compare_reduce", "whet_magnitude", "whet_magnitude_reduce", "whet_equal", "whet_digest", "whet_sum", "whet_convert", "whet_sample", "whet_red_zones",
+    "whet_zero_tail", "whet_repeat", "whet_round_down", "whet_lane_sums", "whet_lanes_reduce"};
 static_assert(std::size(kKernelNames) == kKernels);
 
 }  // namespace

@@ -12,12 +12,12 @@
 
 namespace whet {
 
-// The functions of device_code.cu and device_checks.cu, in the order of kKernelNames.
+// The functions of device_code.cu, device_checks.cu and device_mutants.cu, in the order of kKernelNames.
 enum class Kernel {
   normal_1, normal_2, normal_4, normal_8, elements, plant, fill, flush, touch, block, empty,
-  compare, compare_exact, compare_reduce, squares, equal, digest, sum, convert, sample, red_zones
+  compare, compare_exact, compare_reduce, magnitude, magnitude_reduce, equal, digest, sum, convert, sample, red_zones, zero_tail, repeat, round_down, lane_sums, lanes_reduce
 };
-constexpr int kKernels = static_cast<int>(Kernel::red_zones) + 1;
+constexpr int kKernels = static_cast<int>(Kernel::lanes_reduce) + 1;
 
 // Whether this program carries device code at all; the error says that it was built without CUDA.
 Status device_code();

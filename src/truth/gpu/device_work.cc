@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "truth/measure/mutation.h"
 #include "truth/measure/number_format.h"
 
 namespace whet {
@@ -27,10 +28,11 @@ gpu::Key device_key(const DrawKey& key) {
   return copy;
 }
 
-uint64_t element_bits(Dtype dtype, double value) {
-  alignas(8) unsigned char raw[8] = {};
-  store_element(dtype, raw, 0, value);
-  return std::bit_cast<uint64_t>(raw);
+// The widest word that all of these are multiples of.
+template <class... Extents>
+int32_t common_width(Extents... extents) {
+  const uint64_t all = (static_cast<uint64_t>(extents) | ... | 16u);
+  return static_cast<int32_t>(all & (~all + 1));
 }
 
 }  // namespace
@@ -41,7 +43,7 @@ Expected<std::unique_ptr<DeviceWork>> DeviceWork::open(int ordinal) {
   self->driver_ = &self->code_->driver();
   const cuda::Driver& driver = *self->driver_;
   WHET_OK(driver.check(driver.stream_create(&self->stream_, cuda::kStreamDefault), "making a stream"));
-  WHET_OK(driver.check(driver.allocate(&self->parts_, sizeof(gpu::Part) * self->code_->blocks_for(int64_t{1} << 40)), "allocating device memory"));
+  WHET_OK(driver.check(driver.allocate(&self->parts_, std::max(sizeof(gpu::Part) * self->code_->blocks_for(int64_t{1} << 40), sizeof(double) * kMeanLanes)), "allocating device memory"));
   WHET_TRY(self->result_, PinnedMemory::make(driver, kResultBytes));
   return self;
 }
@@ -154,9 +156,9 @@ Status DeviceWork::zero(cuda::Address data, uint64_t bytes) {
   return bytes == 0 ? Status{} : driver_->check(driver_->set_bytes(data, 0, bytes, stream_), "zeroing device memory");
 }
 
-// The sum over the blocks' parts; its bits.
-Expected<uint64_t> DeviceWork::sum_of_parts(unsigned blocks, bool integers) {
-  const gpu::ReduceSumArguments arguments{parts_, result_.address(), blocks, integers, 0};
+// The sum over the blocks' parts.
+Expected<uint64_t> DeviceWork::sum_of_parts(unsigned blocks) {
+  const gpu::ReduceSumArguments arguments{parts_, result_.address(), blocks};
   WHET_OK(code_->launch(Kernel::sum, 1, 1, kThreads, &arguments, stream_));
   WHET_OK(synchronize());
   uint64_t bits;
@@ -164,23 +166,27 @@ Expected<uint64_t> DeviceWork::sum_of_parts(unsigned blocks, bool integers) {
   return bits;
 }
 
-Expected<double> DeviceWork::squares_of(Dtype dtype, cuda::Address want, int64_t count) {
-  if (!is_float(dtype) || count == 0) return 0.0;
+Expected<Magnitude> DeviceWork::magnitude_of(Dtype dtype, cuda::Address want, int64_t count) {
+  if (!is_float(dtype) || count == 0) return Magnitude{};
   WHET_OK(code_->make_current());
   const unsigned blocks = code_->blocks_for(count);
   const gpu::SumArguments arguments{want, parts_, 0, count, format_of(reference_dtype(dtype)), 0};
-  WHET_OK(code_->launch(Kernel::squares, blocks, 1, kThreads, &arguments, stream_));
-  WHET_TRY(const uint64_t bits, sum_of_parts(blocks, false));
-  return std::bit_cast<double>(bits);
+  WHET_OK(code_->launch(Kernel::magnitude, blocks, 1, kThreads, &arguments, stream_));
+  const gpu::ReduceSumArguments reduce{parts_, result_.address(), blocks};
+  WHET_OK(code_->launch(Kernel::magnitude_reduce, 1, 1, kThreads, &reduce, stream_));
+  WHET_OK(synchronize());
+  gpu::Magnitude all;
+  std::memcpy(&all, result_.data(), sizeof all);
+  return Magnitude{all.squares, all.elements};
 }
 
-Expected<Comparison> DeviceWork::compare(Dtype dtype, cuda::Address got, cuda::Address want, double want_squares, int64_t count, const Tolerance& tolerance,
+Expected<Comparison> DeviceWork::compare(Dtype dtype, cuda::Address got, cuda::Address want, const Magnitude& magnitude, int64_t count, const Tolerance& tolerance,
                                          NanPolicy policy) {
   Comparison comparison;
   if (count == 0) return comparison;
   WHET_OK(code_->make_current());
   const unsigned blocks = code_->blocks_for(count);
-  gpu::CompareArguments arguments{got, want, parts_, count, tolerance.rtol, tolerance.atol * std::sqrt(want_squares / static_cast<double>(count)), format_of(dtype),
+  gpu::CompareArguments arguments{got, want, parts_, count, tolerance.rtol, tolerance.atol * magnitude.rms(), format_of(dtype),
                                   format_of(reference_dtype(dtype)), policy == NanPolicy::match, 0};
   WHET_OK(code_->launch(is_float(dtype) ? Kernel::compare : Kernel::compare_exact, blocks, 1, kThreads, &arguments, stream_));
   const gpu::ReduceArguments reduce{arguments, result_.address(), blocks};
@@ -194,7 +200,7 @@ Expected<Comparison> DeviceWork::compare(Dtype dtype, cuda::Address got, cuda::A
   comparison.worst_absolute = all.worst_absolute;
   comparison.worst_relative = all.worst_relative;
   if (all.failing > 0) comparison.worst_index = all.worst_index, comparison.got = all.got, comparison.want = all.want;
-  if (is_float(dtype)) comparison.norm = want_squares > 0 ? std::sqrt(all.error_squares / want_squares) : (all.error_squares > 0 ? INFINITY : 0);
+  if (is_float(dtype)) comparison.norm = magnitude.squares > 0 ? std::sqrt(all.error_squares / magnitude.squares) : (all.error_squares > 0 ? INFINITY : 0);
   comparison.passes = all.failing == 0 && (!is_float(dtype) || tolerance.norm < 0 || comparison.norm <= tolerance.norm);
   return comparison;
 }
@@ -205,7 +211,7 @@ Expected<int64_t> DeviceWork::equal_elements(Dtype dtype, cuda::Address got, cud
   const unsigned blocks = code_->blocks_for(count);
   const gpu::SumArguments arguments{got, parts_, other, count, format_of(dtype), static_cast<int32_t>(size_of(dtype))};
   WHET_OK(code_->launch(Kernel::equal, blocks, 1, kThreads, &arguments, stream_));
-  WHET_TRY(const uint64_t equal, sum_of_parts(blocks, true));
+  WHET_TRY(const uint64_t equal, sum_of_parts(blocks));
   return static_cast<int64_t>(equal);
 }
 
@@ -218,12 +224,53 @@ Status DeviceWork::convert_expected(Dtype dtype, cuda::Address want, int64_t cou
   return code_->launch(Kernel::convert, code_->blocks_for(count), 1, kThreads, &arguments, stream_);
 }
 
+Status DeviceWork::zero_tail(Dtype dtype, cuda::Address data, const std::vector<int64_t>& shape, size_t axis) {
+  const Tail tail = tail_along(dtype, shape, axis);
+  if (tail.runs == 0 || tail.bytes == 0) return {};
+  WHET_OK(code_->make_current());
+  const int32_t width = common_width(data, tail.first, tail.stride, tail.bytes);
+  const gpu::TailArguments arguments{data, tail.runs, tail.first / width, tail.stride / width, tail.bytes / width, width, 0};
+  return code_->launch(Kernel::zero_tail, code_->blocks_for(tail.runs * arguments.words), 1, kThreads, &arguments, stream_);
+}
+
+Status DeviceWork::round_down(Dtype dtype, cuda::Address data, int64_t count) {
+  const int kept = kept_mantissa(dtype);
+  if (kept == 0 || count == 0) return {};
+  WHET_OK(code_->make_current());
+  const gpu::RoundArguments arguments{data, count, format_of(dtype), kept};
+  return code_->launch(Kernel::round_down, code_->blocks_for(count), 1, kThreads, &arguments, stream_);
+}
+
+Status DeviceWork::fill_with_mean(Dtype dtype, cuda::Address from, int64_t count, cuda::Address to) {
+  if (count == 0) return {};
+  WHET_OK(code_->make_current());
+  const gpu::SumArguments arguments{from, parts_, 0, count, format_of(dtype), 0};
+  static_assert(kMeanLanes % kThreads == 0);
+  WHET_OK(code_->launch(Kernel::lane_sums, kMeanLanes / kThreads, 1, kThreads, &arguments, stream_));
+  const gpu::ReduceSumArguments reduce{parts_, result_.address(), 0};
+  WHET_OK(code_->launch(Kernel::lanes_reduce, 1, 1, kThreads, &reduce, stream_));
+  WHET_OK(synchronize());
+  double sum;
+  std::memcpy(&sum, result_.data(), sizeof sum);
+  const gpu::FillArguments fill{to, 0, count, element_bits(dtype, sum / static_cast<double>(count)), static_cast<int32_t>(size_of(dtype)), 0};
+  return code_->launch(Kernel::fill, code_->blocks_for(count), 1, kThreads, &fill, stream_);
+}
+
+Status DeviceWork::repeat(cuda::Address to, uint64_t bytes, cuda::Address from, uint64_t period) {
+  if (bytes == 0) return {};
+  WHET_OK(code_->make_current());
+  const int32_t width = common_width(to, bytes, from, period);
+  const auto words = static_cast<int64_t>(bytes) / width;
+  const gpu::RepeatArguments arguments{to, from, words, static_cast<int64_t>(period) / width, width, 0};
+  return code_->launch(Kernel::repeat, code_->blocks_for(words), 1, kThreads, &arguments, stream_);
+}
+
 Expected<uint64_t> DeviceWork::digest(cuda::Address data, uint64_t bytes) {
   WHET_OK(code_->make_current());
   const unsigned blocks = code_->blocks_for(static_cast<int64_t>(bytes / 8) + 1);
   const gpu::SumArguments arguments{data, parts_, 0, static_cast<int64_t>(bytes), 0, 0};
   WHET_OK(code_->launch(Kernel::digest, blocks, 1, kThreads, &arguments, stream_));
-  WHET_TRY(const uint64_t sum, sum_of_parts(blocks, true));
+  WHET_TRY(const uint64_t sum, sum_of_parts(blocks));
   return gpu::finished_digest(sum, bytes);
 }
 

@@ -38,14 +38,20 @@ class DeviceWork {
   Status zero(cuda::Address data, uint64_t bytes);
 
   // As in compare.h.
-  Expected<double> squares_of(Dtype dtype, cuda::Address want, int64_t count);
-  Expected<Comparison> compare(Dtype dtype, cuda::Address got, cuda::Address want, double want_squares, int64_t count, const Tolerance& tolerance, NanPolicy policy);
+  Expected<Magnitude> magnitude_of(Dtype dtype, cuda::Address want, int64_t count);
+  Expected<Comparison> compare(Dtype dtype, cuda::Address got, cuda::Address want, const Magnitude& magnitude, int64_t count, const Tolerance& tolerance, NanPolicy policy);
   Expected<int64_t> equal_elements(Dtype dtype, cuda::Address got, cuda::Address other, int64_t count);
   Status convert_expected(Dtype dtype, cuda::Address want, int64_t count, cuda::Address out);
   // Another digest than whet::digest: device_digest() below, on the device.
   Expected<uint64_t> digest(cuda::Address data, uint64_t bytes);
   // runner::sample of the tensors, one after the other.
   Expected<uint64_t> sample(std::span<const gpu::Range> tensors, uint64_t salt);
+
+  // As in mutation.h.
+  Status zero_tail(Dtype dtype, cuda::Address data, const std::vector<int64_t>& shape, size_t axis);
+  Status round_down(Dtype dtype, cuda::Address data, int64_t count);
+  Status fill_with_mean(Dtype dtype, cuda::Address from, int64_t count, cuda::Address to);
+  Status repeat(cuda::Address to, uint64_t bytes, cuda::Address from, uint64_t period);
 
   Status paint_red_zones(const DeviceBuffer& buffer);
   // Of each buffer as Buffer::damage(): -1, or the distance in bytes of the nearest damaged byte from the tensor.
@@ -58,13 +64,13 @@ class DeviceWork {
   Expected<cuda::Address> table_of(const InputGenerator& generator);
   Status generate(const InputGenerator& generator, const gpu::Key& key, int64_t begin, int64_t end, cuda::Address data);
   Status plant(const InputGenerator& generator, const gpu::Key& key, int64_t begin, int64_t end, cuda::Address data);
-  Expected<uint64_t> sum_of_parts(unsigned blocks, bool integers);
+  Expected<uint64_t> sum_of_parts(unsigned blocks);
   Status damage_of(std::span<const DeviceBuffer* const> buffers, std::vector<int64_t>& distances);
 
   std::unique_ptr<DeviceCode> code_;
   const cuda::Driver* driver_ = nullptr;
   cuda::Stream stream_ = nullptr;
-  cuda::Address parts_ = 0;   // a result of each block
+  cuda::Address parts_ = 0;   // a result of each block, or a sum of each lane
   PinnedMemory result_;         // the final one, seen by the host
   std::map<std::pair<Dtype, uint64_t>, cuda::Address> tables_;  // quantiles by dtype and bits of the scale
 };

@@ -67,12 +67,12 @@ void GpuMemory::from_host(uint8_t* to, const void* from, uint64_t bytes) { finis
 
 std::vector<uint8_t> GpuMemory::to_host(const uint8_t* from, uint64_t bytes) { return value_of(work_->read(address(from), bytes), std::vector<uint8_t>(bytes)); }
 
-double GpuMemory::squares_of(Dtype dtype, const uint8_t* want, int64_t count) { return value_of(work_->squares_of(dtype, address(want), count), 0.0); }
+Magnitude GpuMemory::magnitude_of(Dtype dtype, const uint8_t* want, int64_t count) { return value_of(work_->magnitude_of(dtype, address(want), count), Magnitude{}); }
 
-Comparison GpuMemory::compare(Dtype dtype, const uint8_t* got, const uint8_t* want, double want_squares, int64_t count, const Tolerance& tolerance, NanPolicy policy) {
+Comparison GpuMemory::compare(Dtype dtype, const uint8_t* got, const uint8_t* want, const Magnitude& magnitude, int64_t count, const Tolerance& tolerance, NanPolicy policy) {
   Comparison nothing;
   nothing.passes = false;
-  return value_of(work_->compare(dtype, address(got), address(want), want_squares, count, tolerance, policy), nothing);
+  return value_of(work_->compare(dtype, address(got), address(want), magnitude, count, tolerance, policy), nothing);
 }
 
 int64_t GpuMemory::equal_elements(Dtype dtype, const uint8_t* got, const uint8_t* other, int64_t count) {
@@ -88,6 +88,11 @@ uint64_t GpuMemory::sample(const std::vector<Buffer>& tensors, uint64_t salt) {
   for (const Buffer& tensor : tensors) ranges.push_back({address(tensor.data()), tensor.bytes()});
   return value_of(work_->sample(ranges, salt), uint64_t{0});
 }
+
+void GpuMemory::zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t>& shape, size_t axis) { finish(work_->zero_tail(dtype, address(data), shape, axis)); }
+void GpuMemory::round_down(Dtype dtype, uint8_t* data, int64_t count) { finish(work_->round_down(dtype, address(data), count)); }
+void GpuMemory::fill_with_mean(Dtype dtype, const uint8_t* from, int64_t count, uint8_t* to) { finish(work_->fill_with_mean(dtype, address(from), count, address(to))); }
+void GpuMemory::repeat(uint8_t* to, uint64_t bytes, const uint8_t* from, uint64_t period) { finish(work_->repeat(address(to), bytes, address(from), period)); }
 
 int64_t GpuMemory::damage(const Buffer& buffer) {
   const auto* lent = static_cast<const DeviceBuffer*>(buffer.keeper());

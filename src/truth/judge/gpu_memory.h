@@ -22,13 +22,17 @@ class GpuMemory final : public Memory {
   void zero(uint8_t* to, uint64_t bytes) override;
   void from_host(uint8_t* to, const void* from, uint64_t bytes) override;
   std::vector<uint8_t> to_host(const uint8_t* from, uint64_t bytes) override;
-  double squares_of(Dtype dtype, const uint8_t* want, int64_t count) override;
-  Comparison compare(Dtype dtype, const uint8_t* got, const uint8_t* want, double want_squares, int64_t count, const Tolerance& tolerance, NanPolicy policy) override;
+  Magnitude magnitude_of(Dtype dtype, const uint8_t* want, int64_t count) override;
+  Comparison compare(Dtype dtype, const uint8_t* got, const uint8_t* want, const Magnitude& magnitude, int64_t count, const Tolerance& tolerance, NanPolicy policy) override;
   int64_t equal_elements(Dtype dtype, const uint8_t* got, const uint8_t* other, int64_t count) override;
   void convert_expected(Dtype dtype, const uint8_t* want, int64_t count, uint8_t* out) override;
   uint64_t digest(const uint8_t* data, uint64_t bytes) override;
   uint64_t sample(const std::vector<Buffer>& tensors, uint64_t salt) override;
   int64_t damage(const Buffer& buffer) override;
+  void zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t>& shape, size_t axis) override;
+  void round_down(Dtype dtype, uint8_t* data, int64_t count) override;
+  void fill_with_mean(Dtype dtype, const uint8_t* from, int64_t count, uint8_t* to) override;
+  void repeat(uint8_t* to, uint64_t bytes, const uint8_t* from, uint64_t period) override;
   uint64_t last_cache_bytes() const override { return work_->code().l2_bytes(); }
   bool seals() const override { return false; }
   // The runner flushes in its own context: a cache is a device's, but what lies in it by another context's doing is not for the worker to drop.

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/halves.h"
-#include "truth/guard/mutant.h"
 #include "truth/machine/flush.h"
+#include "truth/measure/mutation.h"
 #include "truth/runner/protocol.h"
 
 namespace whet {
@@ -47,10 +47,10 @@ void HostMemory::zero(uint8_t* to, uint64_t bytes) {
 void HostMemory::from_host(uint8_t* to, const void* from, uint64_t bytes) { std::memcpy(to, from, bytes); }
 std::vector<uint8_t> HostMemory::to_host(const uint8_t* from, uint64_t bytes) { return {from, from + bytes}; }
 
-double HostMemory::squares_of(Dtype dtype, const uint8_t* want, int64_t count) { return whet::squares_of(dtype, want, count); }
+Magnitude HostMemory::magnitude_of(Dtype dtype, const uint8_t* want, int64_t count) { return whet::magnitude_of(dtype, want, count); }
 
-Comparison HostMemory::compare(Dtype dtype, const uint8_t* got, const uint8_t* want, double want_squares, int64_t count, const Tolerance& tolerance, NanPolicy policy) {
-  return whet::compare(dtype, got, want, want_squares, count, tolerance, policy);
+Comparison HostMemory::compare(Dtype dtype, const uint8_t* got, const uint8_t* want, const Magnitude& magnitude, int64_t count, const Tolerance& tolerance, NanPolicy policy) {
+  return whet::compare(dtype, got, want, magnitude, count, tolerance, policy);
 }
 
 int64_t HostMemory::equal_elements(Dtype dtype, const uint8_t* got, const uint8_t* other, int64_t count) { return whet::equal_elements(dtype, got, other, count); }
@@ -67,6 +67,9 @@ int64_t HostMemory::damage(const Buffer& buffer) { return host_damage(buffer); }
 
 void HostMemory::zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t>& shape, size_t axis) { whet::zero_tail(dtype, data, shape, axis); }
 void HostMemory::round_down(Dtype dtype, uint8_t* data, int64_t count) { whet::round_down(dtype, data, count); }
+
+void HostMemory::fill_with_mean(Dtype dtype, const uint8_t* from, int64_t count, uint8_t* to) { whet::fill_with_mean(dtype, from, count, to); }
+void HostMemory::repeat(uint8_t* to, uint64_t bytes, const uint8_t* from, uint64_t period) { whet::repeat(to, bytes, from, period); }
 
 void HostMemory::flush(const uint8_t* data, uint64_t bytes) {
   in_halves(static_cast<int64_t>(bytes), kLine, kWorthAThread, [&](int64_t begin, int64_t end) { whet::flush(data + begin, static_cast<size_t>(end - begin)); });

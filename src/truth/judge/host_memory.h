@@ -17,8 +17,8 @@ class HostMemory final : public Memory {
   void zero(uint8_t* to, uint64_t bytes) override;
   void from_host(uint8_t* to, const void* from, uint64_t bytes) override;
   std::vector<uint8_t> to_host(const uint8_t* from, uint64_t bytes) override;
-  double squares_of(Dtype dtype, const uint8_t* want, int64_t count) override;
-  Comparison compare(Dtype dtype, const uint8_t* got, const uint8_t* want, double want_squares, int64_t count, const Tolerance& tolerance, NanPolicy policy) override;
+  Magnitude magnitude_of(Dtype dtype, const uint8_t* want, int64_t count) override;
+  Comparison compare(Dtype dtype, const uint8_t* got, const uint8_t* want, const Magnitude& magnitude, int64_t count, const Tolerance& tolerance, NanPolicy policy) override;
   int64_t equal_elements(Dtype dtype, const uint8_t* got, const uint8_t* other, int64_t count) override;
   void convert_expected(Dtype dtype, const uint8_t* want, int64_t count, uint8_t* out) override;
   uint64_t digest(const uint8_t* data, uint64_t bytes) override;
@@ -26,6 +26,8 @@ class HostMemory final : public Memory {
   int64_t damage(const Buffer& buffer) override;
   void zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t>& shape, size_t axis) override;
   void round_down(Dtype dtype, uint8_t* data, int64_t count) override;
+  void fill_with_mean(Dtype dtype, const uint8_t* from, int64_t count, uint8_t* to) override;
+  void repeat(uint8_t* to, uint64_t bytes, const uint8_t* from, uint64_t period) override;
   void flush(const uint8_t* data, uint64_t bytes) override;
   void touch(const uint8_t* data, uint64_t bytes) override;
 };

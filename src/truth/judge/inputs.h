@@ -42,6 +42,8 @@ class Inputs {
   // Sets beside those of the draws, and their contents: activations by a key of this name, weights and plans those of the draw that was written last.
   Expected<std::vector<std::vector<Buffer>>> more_sets(int count) const;
   void write_more(std::vector<Buffer>& set, const std::string& name);
+  // From here on calls have the scalars of `workload`, which is the same in all else and outlives them.
+  void take_scalars(const Workload& workload) { workload_ = &workload; }
   std::vector<std::vector<Buffer*>> all();
   std::vector<Buffer>& set(int index) { return sets_[static_cast<size_t>(index)]; }
   const std::vector<const TensorSpec*>& tensors() const { return tensors_; }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <ctime>
 #include <set>
+#include <tuple>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -32,6 +33,7 @@ namespace {
 constexpr uint64_t kMemoryOfCudaProcess = uint64_t{24} << 30;
 constexpr int kTasksOfCudaProcess = 512;
 constexpr int kHiddenDraws = 3;
+constexpr std::chrono::milliseconds kTwinLimit{60000};  // of a call of the reference at higher precision, which may be many times slower
 constexpr int kMostDeaths = 3;  // a candidate that costs its process this often is not run on the rest
 
 std::string random_secret() {
@@ -219,7 +221,7 @@ Status Judge::build_all(Work& work, const Progress& progress) {
 }
 
 // What an admission depends on: the definition and the workload, the reference's source, and this program.
-Expected<Admission> Judge::admission_of(Work& work, const Workload& workload, Contestant& reference) {
+Expected<Admission> Judge::admission_of(Work& work, const Workload& workload, Contestant& reference, ReferenceTwin& twin, const std::set<std::string>& settled) {
   const std::filesystem::path folder = options_.cache_folder / "admission";
   WHET_OK(make_folders(folder));
   const Definition& definition = *work.input.task.definition(workload.definition);
@@ -229,9 +231,9 @@ Expected<Admission> Judge::admission_of(Work& work, const Workload& workload, Co
   if (auto text = read_file(file)) {
     auto json = parse_json(*text, file);
     auto known = json ? admission_from_json(*json, file) : Expected<Admission>(std::unexpected(json.error()));
-    if (known) return std::move(*known);
+    if (known && stands_with(*known, settled)) return std::move(*known);
   }
-  Admission admission = examine(*memory_, definition, workload, reference);
+  Admission admission = examine(*memory_, definition, workload, reference, twin, settled);
   WHET_OK(memory_->health());
   if (admission.machine_failed) return machine_failed("the admission of {}: {}", workload.name, admission.problem);
   if (admission.problem.empty()) WHET_OK(write_file_atomically(file, to_json(admission).dump(1)));
@@ -241,17 +243,22 @@ Expected<Admission> Judge::admission_of(Work& work, const Workload& workload, Co
 Status Judge::admit(Work& work, const Progress& progress, const std::atomic<bool>& cancelled) {
   const auto account = work.clock.switch_to(Stopwatch::admission);
   auto reference = contestant("reference", work.artifacts.at("reference:"), true);
+  ReferenceTwin twin{contestant("reference at higher precision", work.artifacts.at("reference:"), true), {}};
+  twin.contestant->set_call_limit(kTwinLimit);
   std::vector<Admission> admissions;
   std::set<std::string> seen;
   const auto look_at = [&](const Workload& workload, size_t total) -> Status {
     report(progress, {{"phase", "admission"}, {"workload", workload.name}, {"index", seen.size()}, {"total", total}});
     seen.insert(workload.name);
-    WHET_TRY(Admission admission, admission_of(work, workload, *reference));
+    WHET_TRY(Admission admission, admission_of(work, workload, *reference, twin, settled_mutants(admissions, workload.family)));
     admissions.push_back(std::move(admission));
     return {};
   };
-  for (const Workload* workload : work.workloads)
-    if (!cancelled) WHET_OK(look_at(*workload, work.workloads.size()));
+  // The first workloads of a family are examined in whole, so the smallest come first.
+  std::vector<const Workload*> order = work.workloads;
+  std::sort(order.begin(), order.end(), [](const Workload* a, const Workload* b) { return std::tie(a->floor_flops, a->floor_bytes, a->name) < std::tie(b->floor_flops, b->floor_bytes, b->name); });
+  for (const Workload* workload : order)
+    if (!cancelled) WHET_OK(look_at(*workload, order.size()));
   // An input may be ignored unnoticed on one workload if that is noticed on another of its family, judged here or not.
   for (const Workload& workload : work.input.task.workloads)
     if (!cancelled && !seen.count(workload.name) && families_in_doubt(admissions).count(workload.family)) WHET_OK(look_at(workload, seen.size() + 1));

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "truth/gpu/gpu_facts.h"
 #include "truth/judge/admission.h"
 #include "truth/judge/contestant.h"
+#include "truth/judge/examination.h"
 #include "truth/machine/ceilings.h"
 
 namespace whet {
@@ -70,7 +72,7 @@ class Judge {
   Judge() = default;
   Status build_all(Work& work, const Progress& progress);
   Status admit(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);
-  Expected<Admission> admission_of(Work& work, const Workload& workload, Contestant& reference);
+  Expected<Admission> admission_of(Work& work, const Workload& workload, Contestant& reference, ReferenceTwin& twin, const std::set<std::string>& settled);
   Status learn_session(Work& work, const Progress& progress);
   void measure(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);
   void try_hidden(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);

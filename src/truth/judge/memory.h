@@ -49,9 +49,9 @@ class Memory {
   virtual void from_host(uint8_t* to, const void* from, uint64_t bytes) = 0;
   virtual std::vector<uint8_t> to_host(const uint8_t* from, uint64_t bytes) = 0;
 
-  // As the functions of these names in truth/measure/compare.h.
-  virtual double squares_of(Dtype dtype, const uint8_t* want, int64_t count) = 0;
-  virtual Comparison compare(Dtype dtype, const uint8_t* got, const uint8_t* want, double want_squares, int64_t count, const Tolerance& tolerance, NanPolicy policy) = 0;
+  // As the functions of these names in truth/measure/compare.h, sums in another order.
+  virtual Magnitude magnitude_of(Dtype dtype, const uint8_t* want, int64_t count) = 0;
+  virtual Comparison compare(Dtype dtype, const uint8_t* got, const uint8_t* want, const Magnitude& magnitude, int64_t count, const Tolerance& tolerance, NanPolicy policy) = 0;
   virtual int64_t equal_elements(Dtype dtype, const uint8_t* got, const uint8_t* other, int64_t count) = 0;
   virtual void convert_expected(Dtype dtype, const uint8_t* want, int64_t count, uint8_t* out) = 0;
   virtual uint64_t digest(const uint8_t* data, uint64_t bytes) = 0;
@@ -65,9 +65,11 @@ class Memory {
   // Whether what is lent for reading cannot be written by the one that it is lent to, whatever it does. Else inputs are digested before and after.
   virtual bool seals() const { return true; }
 
-  // As in truth/guard/mutant.h. By way of the host unless a memory has something better.
-  virtual void zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t>& shape, size_t axis);
-  virtual void round_down(Dtype dtype, uint8_t* data, int64_t count);
+  // As the functions of these names in truth/measure/mutation.h: same bits in every memory.
+  virtual void zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t>& shape, size_t axis) = 0;
+  virtual void round_down(Dtype dtype, uint8_t* data, int64_t count) = 0;
+  virtual void fill_with_mean(Dtype dtype, const uint8_t* from, int64_t count, uint8_t* to) = 0;
+  virtual void repeat(uint8_t* to, uint64_t bytes, const uint8_t* from, uint64_t period) = 0;
 
   // Before a call: out of every cache, or read once. Nothing where the runner does it itself.
   virtual void flush(const uint8_t* data, uint64_t bytes) = 0;

@@ -153,7 +153,7 @@ Verdict Session::keep_answer(int draw) {
       answer.outputs.push_back(std::move(*block));
     }
     memory().copy(answer.outputs[i].data(), output.data(), output.bytes());
-    answer.squares.push_back(memory().squares_of(parts_.definition.outputs[i].dtype, output.data(), count_of(i)));
+    answer.magnitudes.push_back(memory().magnitude_of(parts_.definition.outputs[i].dtype, output.data(), count_of(i)));
   }
   answers_.push_back(std::move(answer));
   return {Code::correct, "", ""};
@@ -254,7 +254,7 @@ Verdict Session::check(Player& player, const Draw& draw) {
     const auto shape = shape_of(parts_.definition, tensor, parts_.workload.axes);
     const int64_t count = element_count(shape);
     const Comparison found =
-        memory().compare(tensor.dtype, player.contestant->outputs()[i].data(), answer.outputs[i].data(), answer.squares[i], count, parts_.workload.tolerance,
+        memory().compare(tensor.dtype, player.contestant->outputs()[i].data(), answer.outputs[i].data(), answer.magnitudes[i], count, parts_.workload.tolerance,
                          parts_.definition.nan_policy);
     if (Status fine = memory().health(); !fine) return {Code::machine_failed, fine.error().what, ""};
     accuracy.worst_bound = std::max(accuracy.worst_bound, found.worst_bound);
@@ -281,7 +281,7 @@ Verdict Session::explain(Player& player, const Draw& draw, size_t output, const 
   const int64_t untouched = memory().equal_elements(tensor.dtype, got.data(), stale_[output].data(), count);
   for (auto answer = answers_.rbegin() + 1; answer != answers_.rend(); ++answer) {
     const Comparison earlier =
-        memory().compare(tensor.dtype, got.data(), answer->outputs[output].data(), answer->squares[output], count, parts_.workload.tolerance, parts_.definition.nan_policy);
+        memory().compare(tensor.dtype, got.data(), answer->outputs[output].data(), answer->magnitudes[output], count, parts_.workload.tolerance, parts_.definition.nan_policy);
     if (!earlier.passes || untouched == count) continue;
     return {Code::stale, fmt::format("{}; it is the right answer to draw {}, an earlier call", sentence, answer->draw),
             draw.parent == answer->draw ? fmt::format("draw {} differs from draw {} in elements {} to {} of {} only", draw.number, draw.parent, draw.twin_begin,

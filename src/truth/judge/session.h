@@ -69,7 +69,7 @@ class Session {
   struct Answer {
     int draw;
     std::vector<Block> outputs;   // in reference_dtype
-    std::vector<double> squares;  // squares_of() each
+    std::vector<Magnitude> magnitudes;  // of each
   };
   std::deque<Answer> answers_;  // of the draws so far, the newest last; old ones go when they take too much memory
   std::vector<Block> stale_;    // what the outputs are filled with before a call, in the Definition's dtypes

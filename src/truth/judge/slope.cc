@@ -86,7 +86,7 @@ class Measurement {
         const auto shape = shape_of(parts_.definition, tensor, parts_.workload.axes);
         const int64_t count = element_count(shape);
         const Buffer& want = parts_.reference.burst_outputs(set)[i];
-        const Comparison found = memory().compare(tensor.dtype, parts_.solution.burst_outputs(set)[i].data(), want.data(), memory().squares_of(tensor.dtype, want.data(), count), count,
+        const Comparison found = memory().compare(tensor.dtype, parts_.solution.burst_outputs(set)[i].data(), want.data(), memory().magnitude_of(tensor.dtype, want.data(), count), count,
                                                   parts_.workload.tolerance, parts_.definition.nan_policy);
         if (Status fine = memory().health(); !fine) return {Code::machine_failed, fine.error().what, ""};
         if (!found.passes)

@@ -20,8 +20,9 @@ class Stopwatch {
     current_ = account;
     return old;
   }
-  // A call took `ns`: moves it from the account under way to that of the callee.
+  // A call took `ns` (negative: not measured): moves it from the account under way to that of the callee.
   void move(Account to, double ns) {
+    if (!(ns > 0)) return;
     spent_[current_] -= ns * 1e-9;
     spent_[to] += ns * 1e-9;
   }

@@ -24,17 +24,23 @@ typedef float Floats __attribute__((vector_size(64)));
 typedef int32_t Ints __attribute__((vector_size(64)));
 typedef double Doubles __attribute__((vector_size(128)));
 
-WHET_VECTORISED double sum_of_squares(const float* values, int64_t count) {
+// Of finite values; else `squares` is not finite. `count` is below 2^35: a lane counts in 32 bits.
+WHET_VECTORISED Magnitude magnitude_of_finite(const float* values, int64_t count) {
   Doubles partial = {};
+  Ints zeros = {};
   for (int64_t i = 0; i + 16 <= count; i += 16) {
     Floats narrow;
     std::memcpy(&narrow, values + i, sizeof narrow);
     const Doubles wide = __builtin_convertvector(narrow, Doubles);
     partial += wide * wide;
+    zeros -= narrow == 0.0f;
   }
-  double sum = 0;
-  for (int lane = 0; lane < 16; ++lane) sum += partial[lane];
-  for (int64_t i = count / 16 * 16; i < count; ++i) sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  Magnitude sum{0, count};
+  for (int lane = 0; lane < 16; ++lane) sum.squares += partial[lane], sum.elements -= zeros[lane];
+  for (int64_t i = count / 16 * 16; i < count; ++i) {
+    sum.squares += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+    sum.elements -= values[i] == 0;
+  }
   return sum;
 }
 
@@ -184,20 +190,20 @@ Comparison merge(const Comparison& first, const Comparison& second) {
 
 }  // namespace
 
-double squares_of(Dtype dtype, const void* want, int64_t count) {
-  if (!is_float(dtype)) return 0;
+Magnitude magnitude_of(Dtype dtype, const void* want, int64_t count) {
+  if (!is_float(dtype)) return {};
   const Dtype want_dtype = reference_dtype(dtype);
   if (want_dtype == Dtype::float32)
-    if (const double sum = sum_of_squares(static_cast<const float*>(want), count); std::isfinite(sum)) return sum;
-  double sum = 0;
+    if (const Magnitude sum = magnitude_of_finite(static_cast<const float*>(want), count); std::isfinite(sum.squares)) return sum;
+  Magnitude sum;
   for (int64_t i = 0; i < count; ++i)
-    if (const double value = load_element(want_dtype, want, i); std::isfinite(value)) sum += value * value;
+    if (const double value = load_element(want_dtype, want, i); std::isfinite(value) && value != 0) sum.squares += value * value, ++sum.elements;
   return sum;
 }
 
-Comparison compare(Dtype dtype, const void* got, const void* want, double want_squares, int64_t count, const Tolerance& tolerance, NanPolicy policy) {
+Comparison compare(Dtype dtype, const void* got, const void* want, const Magnitude& magnitude, int64_t count, const Tolerance& tolerance, NanPolicy policy) {
   if (!is_float(dtype)) return compare_integers(dtype, got, want, count);
-  const double rms = count ? std::sqrt(want_squares / static_cast<double>(count)) : 0;
+  const double rms = magnitude.rms(), want_squares = magnitude.squares;
   Comparison parts[2];
   double squares[2] = {};
   in_halves(count, kTile, 1 << 17, [&](int64_t begin, int64_t end) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,13 +24,21 @@ struct Comparison {
   int64_t failing = 0;           // elements outside the bound
 };
 
-// The sum of the squares of what is finite in `want` (reference_dtype(dtype)); 0 for integers and bool.
-double squares_of(Dtype dtype, const void* want, int64_t count);
+// How large the elements of a `want` are that are finite and not exactly zero. Rows that must be zero say nothing of what the others may be off by: with
+// them in the mean, a workload of which most rows see nothing would have a bound that no honest Solution keeps.
+struct Magnitude {
+  double squares = 0;    // the sum of theirs
+  int64_t elements = 0;  // how many
+  double rms() const { return elements > 0 ? std::sqrt(squares / static_cast<double>(elements)) : 0; }
+};
+// Of `want` (reference_dtype(dtype)); nothing for integers and bool.
+Magnitude magnitude_of(Dtype dtype, const void* want, int64_t count);
 
-// `got` has the Definition's dtype, `want` the reference's (reference_dtype), `want_squares` is squares_of(want). Integers and bool compare exactly.
-Comparison compare(Dtype dtype, const void* got, const void* want, double want_squares, int64_t count, const Tolerance& tolerance, NanPolicy policy);
+// `got` has the Definition's dtype, `want` the reference's (reference_dtype), `magnitude` is magnitude_of(want). Integers and bool compare exactly, and
+// so does a `want` of zeros only: its rms is 0.
+Comparison compare(Dtype dtype, const void* got, const void* want, const Magnitude& magnitude, int64_t count, const Tolerance& tolerance, NanPolicy policy);
 inline Comparison compare(Dtype dtype, const void* got, const void* want, int64_t count, const Tolerance& tolerance, NanPolicy policy) {
-  return compare(dtype, got, want, squares_of(dtype, want, count), count, tolerance, policy);
+  return compare(dtype, got, want, magnitude_of(dtype, want, count), count, tolerance, policy);
 }
 
 // How many of `count` elements of `got` are bitwise equal to `other` (same dtype).

@@ -57,6 +57,38 @@ TEST(Compare, ZerosDoNotHideBelowAnAbsoluteTolerance) {
   EXPECT_TRUE(compare_floats(std::vector<float>(64, 0.0f), std::vector<float>(64, 0.0f)).passes) << "exact zeros that are right";
 }
 
+// Rows that see nothing are zero; how many there are must not decide what the others may be off by.
+TEST(Compare, ExactZerosDoNotTightenTheBound) {
+  for (const size_t size : {size_t{4096}, size_t{4096 + 37}}) {
+    const auto dense = random_values(size);
+    std::vector<float> want(16 * size, 0.0f);
+    std::copy(dense.begin(), dense.end(), want.end() - static_cast<std::ptrdiff_t>(size));
+    const Magnitude alone = magnitude_of(Dtype::float32, dense.data(), static_cast<int64_t>(size)), among = magnitude_of(Dtype::float32, want.data(), static_cast<int64_t>(want.size()));
+    EXPECT_EQ(among.elements, static_cast<int64_t>(size));
+    EXPECT_NEAR(among.rms(), alone.rms(), 1e-12 * alone.rms());
+    auto got = want;
+    for (size_t i = want.size() - size; i < want.size(); ++i) got[i] += 0.9e-3f * static_cast<float>(alone.rms());
+    EXPECT_TRUE(compare_floats(got, want).passes) << "by the rms of all elements, of which 15 in 16 are zero, it was 3.6 times the tolerance";
+    got = want;
+    got[7] = 1.1e-3f * static_cast<float>(alone.rms());
+    EXPECT_FALSE(compare_floats(got, want).passes) << "a zero that is expected has the same bound";
+  }
+  const std::vector<float> zeros(64, 0.0f);
+  auto got = zeros;
+  got[3] = 1e-30f;
+  EXPECT_FALSE(compare_floats(got, zeros).passes) << "where only zeros are expected, nothing else will do";
+  EXPECT_EQ(magnitude_of(Dtype::float32, zeros.data(), 64).rms(), 0);
+}
+
+TEST(Compare, MagnitudeIsOfWhatIsFiniteAndNotZero) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values = {3, 0, -0.0f, infinity, -4, std::numeric_limits<float>::quiet_NaN()};
+  const Magnitude found = magnitude_of(Dtype::bfloat16, values.data(), 6);
+  EXPECT_EQ(found.elements, 2);
+  EXPECT_EQ(found.squares, 25);
+  EXPECT_EQ(magnitude_of(Dtype::int32, values.data(), 6).elements, 0);
+}
+
 TEST(Compare, FollowsTheNanPolicy) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   auto want = random_values(2048), got = want;

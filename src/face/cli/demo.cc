@@ -22,7 +22,7 @@ class Demo : public Command {
  public:
   void declare(Arguments& arguments) override {
     arguments.text(task_name_, "--task TASK", "what to sharpen (default attention-cpu)");
-    arguments.number(minutes_, "--minutes N", "how long to search (default 2.5)", 0.2, 1000);
+    arguments.number(minutes_, "--minutes N", "how long to search (default 3.5)", 0.2, 1000);
     arguments.text(folder_, "--folder DIR", "where everything goes (default demo)");
     places_.declare_data(arguments);
     places_.declare_worker(arguments);
@@ -133,7 +133,7 @@ class Demo : public Command {
   }
 
   std::string task_name_ = "attention-cpu", folder_ = "demo";
-  double minutes_ = 2.5;
+  double minutes_ = 3.5;
   Places places_;
 };
 

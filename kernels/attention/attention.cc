@@ -11,6 +11,7 @@
 #include <numeric>
 #include <string>
 
+#include "forward/combine.h"
 #include "forward/kernel_arguments.h"
 #include "plan/choose.h"
 #include "plan/tensor_map.h"
@@ -22,6 +23,7 @@ struct WhetAttentionPlan {
   Choice choice;
   Facts facts;  // all but the buffers
   int grid;
+  int combined;  // rows' tickets that a second launch adds up; 0: there is none
   std::string description;
 };
 
@@ -46,7 +48,7 @@ int multiprocessors() {
 
 // Places in the workspace, each at a multiple of 256 bytes.
 struct Layout {
-  std::size_t tickets, first_of_cta, work, norms, partial, bytes;
+  std::size_t tickets, first_part, first_of_cta, work, norms, partial, bytes;
 };
 Layout layout_of(const Choice& c, const Bounds& b) {
   std::size_t at = 256;  // the counters
@@ -57,6 +59,7 @@ Layout layout_of(const Choice& c, const Bounds& b) {
   };
   Layout l;
   l.tickets = take(4 * static_cast<std::size_t>(b.tickets * c.instance.consumers));
+  l.first_part = take(4 * static_cast<std::size_t>(b.tickets));
   l.first_of_cta = take(4 * static_cast<std::size_t>(c.tiling.ctas + 1));
   l.work = take(sizeof(Work) * static_cast<std::size_t>(b.work));
   const std::size_t rows = static_cast<std::size_t>(b.slots * c.tiling.rows);
@@ -85,7 +88,8 @@ Facts facts_of(const WhetAttentionShape& s, const Choice& c, const Schedule& sch
   f.work = reinterpret_cast<const Work*>(workspace + l.work);
   f.first_of_cta = schedule.first_of_cta.empty() ? nullptr : reinterpret_cast<const int*>(workspace + l.first_of_cta);
   f.counters = reinterpret_cast<Counters*>(workspace);
-  f.tickets = reinterpret_cast<unsigned*>(workspace + l.tickets);
+  f.tickets = schedule.combines_later ? nullptr : reinterpret_cast<unsigned*>(workspace + l.tickets);
+  f.first_part = reinterpret_cast<const int*>(workspace + l.first_part);
   f.partial = reinterpret_cast<float*>(workspace + l.partial);
   f.partial_norms = reinterpret_cast<float*>(workspace + l.norms);
   f.num_work = static_cast<int>(schedule.work.size());
@@ -107,9 +111,9 @@ Facts facts_of(const WhetAttentionShape& s, const Choice& c, const Schedule& sch
 
 std::string describe(const WhetAttentionShape& s, const Choice& c, const Schedule& schedule, int grid) {
   char text[256];
-  std::snprintf(text, sizeof text, "forward %s, %d x %d tiles, %d stages, %s, %d packed heads, %d CTAs, %s, %zu pieces, %d partial", c.instance.name, c.tiling.rows, c.tiling.keys,
+  std::snprintf(text, sizeof text, "forward %s, %d x %d tiles, %d stages, %s, %d packed heads, %d CTAs, %s, %zu pieces, %d partial%s", c.instance.name, c.tiling.rows, c.tiling.keys,
                 c.instance.stages, s.layout == WHET_ATTENTION_DENSE ? "dense" : s.layout == WHET_ATTENTION_PACKED ? "packed" : "paged", c.tiling.group, grid,
-                schedule.first_of_cta.empty() ? "next piece to whoever is free" : "equal shares", schedule.work.size(), schedule.slots);
+                schedule.first_of_cta.empty() ? "next piece to whoever is free" : "equal shares", schedule.work.size(), schedule.slots, schedule.combines_later ? ", added up by a second launch" : "");
   return text;
 }
 
@@ -177,13 +181,14 @@ const char* whet_attention_plan(const WhetAttentionShape* shape, const WhetAtten
   cudaError_t error = upload(memory + layout.work, schedule.work.data(), schedule.work.size() * sizeof(Work), queue);
   if (error == cudaSuccess) error = upload(memory + layout.first_of_cta, schedule.first_of_cta.data(), schedule.first_of_cta.size() * 4, queue);
   if (error == cudaSuccess) error = cudaFuncSetAttribute(c.instance.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, c.instance.shared_bytes);
+  if (error == cudaSuccess) error = upload(memory + layout.first_part, schedule.first_part.data(), schedule.first_part.size() * 4, queue);
   // All of the shared memory: else the driver may leave so much to the first-level cache that only one CTA fits where two would.
   if (error == cudaSuccess) error = cudaFuncSetAttribute(c.instance.kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
   if (error == cudaSuccess) error = cudaStreamSynchronize(queue);
   if (error != cudaSuccess) return say(message, std::string("attention: planning: ") + cudaGetErrorString(error));
   const int ctas = schedule.first_of_cta.empty() ? c.tiling.ctas : static_cast<int>(schedule.first_of_cta.size()) - 1;
   const int grid = schedule.work.empty() ? 0 : schedule.first_of_cta.empty() ? std::min<int>(ctas, static_cast<int>(schedule.work.size())) : ctas;
-  *made = new WhetAttentionPlan{*shape, c, facts_of(*shape, c, schedule, layout, memory), grid, describe(*shape, c, schedule, grid)};
+  *made = new WhetAttentionPlan{*shape, c, facts_of(*shape, c, schedule, layout, memory), grid, schedule.combines_later ? schedule.tickets : 0, describe(*shape, c, schedule, grid)};
   return nullptr;
 }
 
@@ -203,7 +208,10 @@ const char* whet_attention_run(const WhetAttentionPlan* plan, const WhetAttentio
   const Instance& i = plan->choice.instance;
   const cudaError_t error = cudaLaunchKernel(i.kernel, dim3(static_cast<unsigned>(plan->grid)), dim3(static_cast<unsigned>(i.threads)), arguments,
                                              static_cast<std::size_t>(i.shared_bytes), static_cast<cudaStream_t>(stream));
-  return error == cudaSuccess ? nullptr : say(message, std::string("attention: launch: ") + cudaGetErrorString(error));
+  if (error != cudaSuccess) return say(message, std::string("attention: launch: ") + cudaGetErrorString(error));
+  if (plan->combined == 0) return nullptr;
+  const cudaError_t second = combine(facts, plan->combined, plan->choice.tiling.rows, i.dv, i.q_type == WHET_ATTENTION_FP16, static_cast<cudaStream_t>(stream));
+  return second == cudaSuccess ? nullptr : say(message, std::string("attention: second launch: ") + cudaGetErrorString(second));
 }
 
 void whet_attention_destroy(WhetAttentionPlan* plan) { delete plan; }

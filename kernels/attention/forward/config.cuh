@@ -56,14 +56,13 @@ struct Config {
   static constexpr int kSharedBytes = kBuffers + 768;
   static_assert(kSharedBytes <= 227 * 1024);
   static_assert(!(kConvertV && kConsumers == 3), "no registers are left for the converter");
-  // Two small CTAs share a multiprocessor where their buffers allow.
-  static constexpr int kCtas = 2 * (kSharedBytes + 1024) <= 228 * 1024 && kAlone ? 2 : 1;
+  // Two small CTAs share a multiprocessor where their buffers allow, three where registers do too.
+  static constexpr int kFit = 228 * 1024 / (kSharedBytes + 1024);
+  static constexpr int kCtas = !kAlone || kFit < 2 ? 1 : kFit > 2 && kSmallProducer && kD <= 64 && kKeys <= 64 ? 3 : 2;
   // Registers per thread; the sum over all warpgroups of a multiprocessor is at most 512. A single consumer with a multiprocessor to itself has enough.
   static constexpr bool kRebalances = !kSmallProducer && (!kAlone || kCtas == 2);
   static constexpr int kProducerRegisters = kConvertV ? 56 : kConsumers == 3 ? 32 : 40;
   static constexpr int kConsumerRegisters = kAlone ? 200 : kConsumers == 3 ? 160 : kConvertV ? 224 : 232;
-  // At 64 columns a key tile has as many clocks of exponentials as of products.
-  static constexpr bool kSharedExponentials = kD <= 64 && !kAlone;
   // Softmax of one warpgroup under the products of the other; at 192 columns and more the products are long enough without.
   static constexpr bool kTurns = kConsumers > 1 && kD <= 128;
 };

@@ -141,6 +141,9 @@ class Consumer {
     release(S::kKEmpty + 8 * k_ring_.stage);
     k_ring_.advance();
     weights<kMasked>(s, softmax, sight, tile);
+    // All of the exponentials before the wait: the compiler would move them behind it, out of the shadow of the products.
+    ptx::hold(s);
+    ptx::hold(softmax.sum);
     ptx::products_wait<0>();
     ptx::hold(o);
     ptx::hold(p);
@@ -170,26 +173,12 @@ class Consumer {
 
   template <bool kMasked>
   __device__ __forceinline__ void weights(float (&s)[C::kKeys / 2], Softmax& softmax, const Sight& sight, int tile) const {
-    if constexpr (C::kSoftcap) cap(s);
+    if constexpr (C::kSoftcap) {
+#pragma unroll
+      for (float& score : s) score = ptx::tanh_approx(score * softcap_scale_);
+    }
     if constexpr (kMasked) hide(s, sight, tile * C::kKeys + 2 * (lane_ % 4));
-    softmax.step<kMasked, C::kSharedExponentials>(s, logit_scale_);
-  }
-
-  // A second special function per score would cost more than the products do; a polynomial serves where no score of the warp is beyond 1.2 caps.
-  __device__ __forceinline__ void cap(float (&s)[C::kKeys / 2]) const {
-    float largest = 0.f;
-#pragma unroll
-    for (float& score : s) {
-      score *= softcap_scale_;
-      largest = fmaxf(largest, fabsf(score));
-    }
-    if (__any_sync(0xffffffffu, !(largest <= 1.2f))) {
-#pragma unroll
-      for (float& score : s) score = ptx::tanh_approx(score);
-    } else {
-#pragma unroll
-      for (float& score : s) score = ptx::tanh_by_products(score);
-    }
+    softmax.step<kMasked>(s, logit_scale_);
   }
 
   __device__ __forceinline__ void pack(const float (&s)[C::kKeys / 2], uint32_t (&p)[C::kKeys / 16][4]) const {

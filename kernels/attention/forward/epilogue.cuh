@@ -71,6 +71,7 @@ class Epilogue {
       for (int j = 0; j < C::kDvOwn / 8; ++j) *reinterpret_cast<float2*>(to + 8 * j) = make_float2(o[4 * j + 2 * i], o[4 * j + 2 * i + 1]);
       if (lane_ % 4 == 0) reinterpret_cast<float2*>(facts_.partial_norms)[static_cast<long long>(work_.slot) * C::kRows + row] = make_float2(top[i], sum[i]);
     }
+    if (facts_.tickets == nullptr) return false;
     __threadfence();
     ptx::named_sync(4 + group_, 128);
     if (threadIdx.x % 128 == 0) {

@@ -39,10 +39,6 @@ __device__ __forceinline__ void hide(float (&s)[kCount], const Sight& sight, int
   }
 }
 
-__device__ __forceinline__ float of_quad_max(float x) {
-  x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
-  return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
-}
 __device__ __forceinline__ float of_quad_sum(float x) {
   x += __shfl_xor_sync(0xffffffffu, x, 1);
   return x + __shfl_xor_sync(0xffffffffu, x, 2);
@@ -56,38 +52,49 @@ struct Softmax {
   float sum[2] = {0.f, 0.f};              // of this thread's columns
   float scale[2] = {1.f, 1.f};            // of what was summed before the last step
 
-  // Scores become weights. kMasked: a row may have seen no key yet. kShared: products take a quarter of the exponentials, where the special function
-  // unit would be the bottleneck.
-  template <bool kMasked, bool kShared, int kCount>
+  // Scores become weights. kMasked: a row may have seen no key yet.
+  template <bool kMasked, int kCount>
   __device__ __forceinline__ void step(float (&s)[kCount], float logit_scale) {
+    // A warp is alone with its instructions here, so chains are short and many: four of each row.
+    float most[2][4];
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+      for (int c = 0; c < 4; ++c) most[i][c] = s[4 * (c / 2) + 2 * i + c % 2];
+#pragma unroll
+    for (int j = 2; j < kCount / 4; ++j)
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) most[i][2 * (j % 2) + e] = fmaxf(most[i][2 * (j % 2) + e], s[4 * j + 2 * i + e]);
+    float seen[2], offset[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) seen[i] = fmaxf(fmaxf(most[i][0], most[i][1]), fmaxf(most[i][2], most[i][3]));
+#pragma unroll
+    for (int distance = 1; distance <= 2; distance *= 2)
+#pragma unroll
+      for (int i = 0; i < 2; ++i) seen[i] = fmaxf(seen[i], __shfl_xor_sync(0xffffffffu, seen[i], distance));
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      float a = s[2 * i], b = s[2 * i + 1];
-#pragma unroll
-      for (int j = 1; j < kCount / 4; ++j) {
-        a = fmaxf(a, s[4 * j + 2 * i]);
-        b = fmaxf(b, s[4 * j + 2 * i + 1]);
-      }
-      const float seen = fmaxf(top[i], of_quad_max(fmaxf(a, b)));
-      const float used = (seen - top[i]) * logit_scale > kSlack ? seen : top[i];
+      seen[i] = fmaxf(seen[i], top[i]);
+      const float used = (seen[i] - top[i]) * logit_scale > kSlack ? seen[i] : top[i];
       scale[i] = used == top[i] ? 1.f : ptx::exp2_approx((top[i] - used) * logit_scale);
       top[i] = used;
-      const float offset = kMasked && used == -INFINITY ? 0.f : used * logit_scale;
-      a = 0.f;
-      b = 0.f;
-#pragma unroll
-      for (int j = 0; j < kCount / 4; ++j) {
-        float &x = s[4 * j + 2 * i], &y = s[4 * j + 2 * i + 1];
-        x = fmaf(x, logit_scale, -offset);
-        y = fmaf(y, logit_scale, -offset);
-        const bool by_products = kShared && !kMasked && j % 4 == 3;  // weights of hidden keys are exactly 0
-        x = by_products ? ptx::exp2_by_products(x) : ptx::exp2_approx(x);
-        y = by_products ? ptx::exp2_by_products(y) : ptx::exp2_approx(y);
-        a += x;
-        b += y;
-      }
-      sum[i] = fmaf(sum[i], scale[i], a + b);
+      offset[i] = kMasked && used == -INFINITY ? 0.f : used * logit_scale;
     }
+    float total[2][2] = {};
+#pragma unroll
+    for (int j = 0; j < kCount / 4; ++j)
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float& x = s[4 * j + 2 * i + e];
+          x = ptx::exp2_approx(fmaf(x, logit_scale, -offset[i]));
+          total[i][e] += x;
+        }
+#pragma unroll
+    for (int i = 0; i < 2; ++i) sum[i] = fmaf(sum[i], scale[i], total[i][0] + total[i][1]);
   }
 
   template <int kCount>

@@ -37,7 +37,8 @@ struct Facts {
   const Work* work;
   const int* first_of_cta;   // CTA i does work [first_of_cta[i], first_of_cta[i + 1]); null: whoever is free takes the next
   Counters* counters;        // where first_of_cta is null
-  unsigned* tickets;         // zero before the first launch, and after every one
+  unsigned* tickets;         // zero before the first launch, and after every one; null: a second launch adds up the parts
+  const int* first_part;     // for it: the first piece of each ticket
   float* partial;            // rows x columns of V, unnormalised, per slot
   float* partial_norms;      // per slot and row: greatest logit (times log2 e) and sum
   const int* page_table;     // null: K and V are not paged

@@ -62,7 +62,7 @@ bool find(const WhetAttentionShape& s, Use use, Instance& found) {
 // The first that exists of those that suit the shape.
 bool find_any(const WhetAttentionShape& s, int group, Instance& found) {
   const bool unmasked = !s.causal && s.window_left < 0 && s.window_right < 0;
-  const Use by_preference[] = {s.max_q * group <= 64 ? Use::few : unmasked && s.max_k >= 512 ? Use::full : Use::tall, Use::tall, Use::few};
+  const Use by_preference[] = {s.max_q * group <= 64 ? Use::few : unmasked && s.max_k >= 6144 ? Use::full : Use::tall, Use::tall, Use::few};
   for (Use use : by_preference)
     if (find(s, use, found)) return true;
   return false;

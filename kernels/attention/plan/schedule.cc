@@ -2,7 +2,6 @@
 #include "plan/schedule.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace whet_kernels {
 namespace {
@@ -17,8 +16,8 @@ constexpr int kLastPart = 12;
 constexpr int kOverheadTiles = 2;
 // A part has at least this many key tiles, unless its rows have fewer.
 constexpr int kLeastTiles = 2;
-// A part of a head's keys is streamed at a tile in about this many nanoseconds, and adding up the parts takes so many per part, row and column.
-constexpr double kTileNs = 900, kPartNs = 0.05;
+// Adding up parts takes the last warpgroup this long per part, row and column; where that is more than a second launch costs, one is made.
+constexpr double kPartNs = 0.05, kLaunchNs = 4000;
 
 long long up(long long a, long long b) { return (a + b - 1) / b; }
 long long clamp_to(long long x, long long low, long long high) { return x < low ? low : x > high ? high : x; }
@@ -143,12 +142,8 @@ void sort_by_sections(const WhetAttentionShape& s, const Tiling& t, std::vector<
 Schedule equal_shares(const WhetAttentionShape& s, const std::vector<Work>& list, const Tiling& t) {
   Schedule result;
   long long total = 0;
-  double useful = 0;  // parts, all together, beyond which adding them up costs more than they save
-  for (const Work& work : list) {
-    total += cost(work);
-    useful += std::max(1.0, std::sqrt((work.end - work.begin) * kTileNs / (work.rows * static_cast<double>(s.v_dim) * kPartNs)));
-  }
-  const long long shares = clamp_to(std::min<long long>(total / (kLeastTiles + kOverheadTiles), static_cast<long long>(useful)), 1, t.ctas);
+  for (const Work& work : list) total += cost(work);
+  const long long shares = clamp_to(total / (kLeastTiles + kOverheadTiles), 1, t.ctas);
   std::vector<int> pieces_of(static_cast<std::size_t>(shares), 0);
   long long at = 0;  // where `whole` begins on the line
   for (const Work& whole : list) {
@@ -178,6 +173,8 @@ Schedule equal_shares(const WhetAttentionShape& s, const std::vector<Work>& list
       result.work.push_back(piece);
     }
     if (parts > 1) {
+      result.combines_later |= parts * static_cast<double>(whole.rows) * static_cast<double>(s.v_dim) * kPartNs > kLaunchNs;
+      result.first_part.push_back(static_cast<int>(result.work.size()) - parts);
       result.slots += parts;
       ++result.tickets;
     }

@@ -20,6 +20,8 @@ struct Schedule {
   std::vector<Work> work;
   std::vector<int> first_of_cta;  // empty: whoever is free takes the next piece
   int slots = 0, tickets = 0;
+  std::vector<int> first_part;    // of each ticket: its first piece
+  bool combines_later = false;    // the parts are added up by a second launch
 };
 
 // What a schedule may need at most, from the shape alone.

@@ -27,21 +27,6 @@ __device__ inline float exp2_approx(float x) {
   return y;
 }
 
-// The same without the special function unit, for -126 <= x < 127 (below: 2^-126): relative error 8e-5, about nine instructions.
-__device__ inline float exp2_by_products(float x) {
-  x = fmaxf(x, -126.f);
-  const float shifted = x + 12582912.f;  // the nearest integer to x is in the low bits
-  const float rest = x - (shifted - 12582912.f);
-  const float p = fmaf(fmaf(fmaf(0.0551724510f, rest, 0.2426109478f), rest, 0.6932608194f), rest, 0.9999280813f);
-  return __int_as_float(__float_as_int(p) + (__float_as_int(shifted) << 23));
-}
-
-// |x| <= 1.2: absolute error 1.2e-4.
-__device__ inline float tanh_by_products(float x) {
-  const float u = x * x;
-  return x * fmaf(fmaf(fmaf(-0.0185681190f, u, 0.1045907377f), u, -0.3235277452f), u, 0.9990576101f);
-}
-
 // Absolute error about 2^-11.
 __device__ inline float tanh_approx(float x) {
   float y;

@@ -110,7 +110,10 @@ typedef struct WhetCall {
   whet_uint64 message_bytes;
 } WhetCall;
 
-/* All functions return 0, or a code of the Solution's own choosing and a message. Null members: `workspace_bytes` means 0 bytes;
+/* What workspace_bytes() or prepare() returns for a call that the Solution does not run: of a candidate that is no answer, a baseline is left out of that workload. */
+enum { WHET_UNSUPPORTED = -115 };
+
+/* All functions return 0, WHET_UNSUPPORTED, or a code of the Solution's own choosing and a message. Null members: `workspace_bytes` means 0 bytes;
  * `prepare` and `destroy` mean that there is nothing to do. `run` is never null. No C++ exception may leave a function. */
 typedef struct WhetEntry {
   const char* definition; /* the Definition's name */

@@ -17,5 +17,7 @@ std::span<const EmbeddedFile> embedded_tasks();  // whet: the shipped tasks, "at
 std::span<const EmbeddedFile> embedded_abi();    // whet-worker: "whet/candidate.h"
 std::span<const EmbeddedFile> embedded_device_code();  // truth/gpu: one fatbin per .cu file; empty when it was built without nvcc
 std::span<const EmbeddedFile> embedded_levers();  // whet-worker: "labels.json"
+std::span<const EmbeddedFile> embedded_bridge();  // truth/python: "whet.py"
+std::span<const EmbeddedFile> embedded_python_runner();  // whet-worker: whet-python-runner.so; empty where it cannot be made
 
 }  // namespace whet

@@ -19,6 +19,7 @@ constexpr auto kCodes = std::to_array<CodeRow>({
     {Code::abi_mismatch, "abi_mismatch", "the Solution's table is of another ABI version or malformed"},
     {Code::definition_missing, "definition_missing", "the Solution's table has no entry for this Definition"},
     {Code::language_unsupported, "language_unsupported", "this worker cannot run Solutions of this language"},
+    {Code::unsupported, "unsupported", "the Solution says that it does not run this workload"},
     {Code::stale, "stale", "the output answers an earlier call's inputs, not this one's"},
     {Code::late, "late", "the output was still being written after the call had returned"},
     {Code::input_written, "input_written", "it wrote to an input, which is lent read-only"},

@@ -22,6 +22,7 @@ enum class Code : int {
   abi_mismatch = 112,
   definition_missing = 113,
   language_unsupported = 114,
+  unsupported = 115,
   // 2xx: it broke a promise of the contract
   stale = 200,
   late = 201,

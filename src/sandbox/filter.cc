@@ -126,11 +126,13 @@ void add_common_rules(Builder& builder, uint32_t forbidden, bool local_sockets) 
     builder.when(forbidden, "clone", argument_bits_are(0, flag, flag));
 }
 
-void add_runner_rules(Builder& builder) {
-  const uint32_t trap = SCMP_ACT_TRAP, refused = SCMP_ACT_ERRNO(EPERM);
-  builder.all(trap, kRunnerForbidden);
+void add_runner_rules(Builder& builder, RunnerFilter kind) {
+  const uint32_t refused = SCMP_ACT_ERRNO(EPERM), trap = kind == RunnerFilter::python ? refused : SCMP_ACT_TRAP;
+  if (kind == RunnerFilter::library) {
+    builder.all(trap, kRunnerForbidden);
+    builder.when(trap, "clone", argument_bits_are(0, CLONE_THREAD, 0));
+  }
   builder.all(refused, kRunnerRefused);
-  builder.when(trap, "clone", argument_bits_are(0, CLONE_THREAD, 0));
   const auto self = static_cast<uint64_t>(::getpid());
   for (const char* name : {"kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"})
     builder.when(trap, name, argument_is_not(0, self));
@@ -222,13 +224,13 @@ Expected<std::vector<sock_filter>> start_filter(SyscallProfile profile) {
   return profile == SyscallProfile::gpu_runner ? with_sockets : usual;
 }
 
-Status enter_runner_filter() {
+Status enter_runner_filter(RunnerFilter kind) {
   remember_names();
   WHET_OK(handle_signals());
-  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return system_error("cannot make the process undumpable", errno);
+  if (kind == RunnerFilter::library && ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return system_error("cannot make the process undumpable", errno);
   Builder builder;
-  add_common_rules(builder, SCMP_ACT_TRAP, false);
-  add_runner_rules(builder);
+  add_common_rules(builder, kind == RunnerFilter::python ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_TRAP, false);
+  add_runner_rules(builder, kind);
   builder.note(seccomp_attr_set(builder.filter.get(), SCMP_FLTATR_CTL_TSYNC, 1));
   builder.note(seccomp_attr_set(builder.filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
   WHET_OK(finished(builder));

@@ -15,7 +15,13 @@ namespace whet {
 //   - abort() ends the process with exit code kAbortExit (process 1 of a pid namespace cannot die of a SIGABRT of its own);
 //   - the process is not dumpable.
 // Threads that exist already are put under the filter too.
-Status enter_runner_filter();
+//
+// `python` is for an interpreter with libraries that compile at run time (Triton starts gcc and ptxas). It opens, and nothing else:
+//   - processes can be started and programs executed; they stay in the jail, under the same filter, and cannot run what lies in the scratch;
+//   - calls that would end the process are refused instead (EPERM), because libraries probe and do without;
+//   - the process stays dumpable: CUDA's driver opens /proc/self/task/N/comm whenever a library makes it start a thread.
+enum class RunnerFilter { library, python };
+Status enter_runner_filter(RunnerFilter kind = RunnerFilter::library);
 
 constexpr int kForbiddenExit = 159;  // 128 + SIGSYS
 constexpr int kAbortExit = 134;      // 128 + SIGABRT

@@ -11,23 +11,27 @@ namespace {
 
 const Verdict kFine{Code::correct, "", ""};
 constexpr uint64_t kMostWorkspace = uint64_t{2} << 30;
+constexpr std::chrono::seconds kCompileLimit{180};  // of prepare() in Python, where kernels are compiled and chosen
+
+// What the C ABI does not tell: where the scalars stand among the tensors.
+std::string signature_of(const Definition& definition) {
+  std::string lines;
+  for (const TensorSpec& input : definition.inputs) lines += fmt::format("in {} {}\n", input.name, input.is_scalar() ? "scalar" : "tensor");
+  for (const TensorSpec& output : definition.outputs) lines += fmt::format("out {} tensor\n", output.name);
+  return lines;
+}
 
 }  // namespace
 
 Verdict Contestant::open(const Definition& definition, const Workload& workload, Inputs& inputs, const std::string& secret) {
   close();
-  if (runner_ && (runner_->dead() || loaded_ != definition.name)) runner_.reset();
-  if (!runner_) {
-    auto started = Runner::start(options_);
-    if (!started) return {Code::machine_failed, name_ + ": " + started.error().what, ""};
-    runner_ = std::move(*started);
-    walls_ = runner_->walls();
-    if (Verdict verdict = runner_->load(definition.name); !verdict.correct()) {
-      runner_.reset();
-      return verdict;
-    }
-    loaded_ = definition.name;
-    notes_ = runner_->notes();
+  if (const auto known = refused_.find(definition.name); known != refused_.end()) return known->second;
+  if (!runs(definition.name)) return {Code::definition_missing, fmt::format("its solution.json names no definition {}", definition.name), ""};
+  // An interpreter takes seconds to start, and what it imported serves every Definition.
+  if (runner_ && (runner_->dead() || (loaded_ != definition.name && !options_.python))) runner_.reset();
+  if (!runner_ || loaded_ != definition.name) {
+    loaded_.clear();
+    if (Verdict verdict = start(definition); !verdict.correct()) return verdict;
   }
   inputs_ = &inputs;
   synchronises_ = false;
@@ -62,8 +66,29 @@ Verdict Contestant::open(const Definition& definition, const Workload& workload,
   return kFine;
 }
 
+// What could not be loaded will not be at the next workload either, and each try may take long.
+Verdict Contestant::start(const Definition& definition) {
+  if (!runner_) {
+    auto started = Runner::start(options_);
+    if (!started) return {Code::machine_failed, name_ + ": " + started.error().what, ""};
+    runner_ = std::move(*started);
+    walls_ = runner_->walls();
+  }
+  if (Verdict verdict = runner_->load(definition.name, options_.python ? signature_of(definition) : ""); !verdict.correct()) {
+    runner_.reset();
+    if (static_cast<int>(verdict.code) < 500) refused_.emplace(definition.name, verdict);
+    return verdict;
+  }
+  loaded_ = definition.name;
+  notes_ = runner_->notes();
+  return kFine;
+}
+
+bool Contestant::runs(const std::string& definition) const { return definitions_.empty() || std::ranges::find(definitions_, definition) != definitions_.end(); }
+
 void Contestant::close() {
   if (alive() && inputs_) (void)runner_->release();
+  if (alive() && inputs_) notes_ = runner_->notes();
   burst_outputs_.clear();
   inputs_ = nullptr;
 }
@@ -101,7 +126,8 @@ Verdict Contestant::turn(runner::Op op, int set, Caches caches, const runner::Ki
         if (caches == Caches::flushed) inputs_->memory().flush(stretch.data(), stretch.size());
   };
   Turn result;
-  Verdict verdict = runner_->turn(op, static_cast<uint32_t>(set), limit_, ready, result, kind);
+  const std::chrono::milliseconds limit = op == runner::Op::prepare && options_.python ? std::max<std::chrono::milliseconds>(limit_, kCompileLimit) : limit_;
+  Verdict verdict = runner_->turn(op, static_cast<uint32_t>(set), limit, ready, result, kind);
   time = {result.ns, result.ns, result.host_ns, result.end_to_end_ns, result.clock_mhz};
   if (!verdict.correct()) return explain_device_error(verdict);
   if (on_gpu() && op == runner::Op::run && kind.mode != runner::Mode::burst) {

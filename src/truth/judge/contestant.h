@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,9 +65,13 @@ class Contestant {
   // After a wrong answer: lets the process go on and looks whether it still writes.
   bool writes_late();
   bool alive() const { return runner_ && !runner_->dead(); }
+  // Empty: whatever its table says. Else it is not started for any other.
+  void runs_only(std::vector<std::string> definitions) { definitions_ = std::move(definitions); }
   void set_call_limit(std::chrono::milliseconds limit) { limit_ = limit; }
 
  private:
+  Verdict start(const Definition& definition);
+  bool runs(const std::string& definition) const;
   Verdict turn(runner::Op op, int set, Caches caches, const runner::Kind& kind, CallTime& time);
   Verdict device_turn(int set, Caches caches, CallTime& time, runner::Mode mode);
   Verdict explain_device_error(const Verdict& verdict) const;
@@ -80,6 +85,8 @@ class Contestant {
   bool is_reference_;
   std::unique_ptr<Runner> runner_;
   std::string loaded_;  // the Definition that the process has loaded
+  std::map<std::string, Verdict> refused_;  // by Definition: why it could not be loaded
+  std::vector<std::string> definitions_;
   Inputs* inputs_ = nullptr;
   std::vector<Buffer> outputs_;
   std::optional<Buffer> workspace_;

@@ -32,6 +32,7 @@ namespace {
 // The driver's own threads and mappings are among them; a Python interpreter with a library of kernels takes several GiB.
 constexpr uint64_t kMemoryOfCudaProcess = uint64_t{24} << 30;
 constexpr int kTasksOfCudaProcess = 512;
+constexpr std::chrono::seconds kImportLimit{120};  // of a cold disk, gigabytes of libraries
 constexpr int kHiddenDraws = 3;
 constexpr std::chrono::milliseconds kTwinLimit{60000};  // of a call of the reference at higher precision, which may be many times slower
 constexpr int kMostDeaths = 3;  // a candidate that costs its process this often is not run on the rest
@@ -79,6 +80,8 @@ double ratio_to_fastest(const WorkloadResult& result) {
   return fastest && result.candidate().verdict.correct() ? fastest->median_ns(Column::flushed) / result.candidate().median_ns(Column::flushed) : NAN;
 }
 
+bool is_python(const Solution& solution) { return solution.language == "python" || solution.language == "triton"; }
+
 void report(const Progress& progress, Json message) {
   if (progress) progress(message);
 }
@@ -90,7 +93,7 @@ struct Judge::Work {
   Stopwatch clock;
   Evaluation evaluation;
   std::vector<const Workload*> workloads;
-  std::map<std::string, std::filesystem::path> artifacts;  // by name; the reference under "reference:"
+  std::map<std::string, Part> artifacts;  // by name; the reference under "reference:"
   std::map<std::string, Verdict> build_verdicts;
   std::unique_ptr<Contestant> reference;
   std::vector<std::unique_ptr<Contestant>> solutions;      // the candidate first
@@ -121,9 +124,13 @@ Expected<Judge> Judge::make(JudgeOptions options) {
 }
 
 Expected<BuildOutcome> Judge::build(const Solution& solution) {
+  if (is_python(solution)) {
+    WHET_TRY(const Python* interpreter, python());
+    return place_python(solution, *interpreter, options_.cache_folder);
+  }
   if (solution.language != "cpp" && solution.language != "c" && solution.language != "cuda") {
     BuildOutcome outcome;
-    outcome.verdict = {Code::language_unsupported, fmt::format("this worker builds Solutions in cpp, c and cuda, not in {}", solution.language), ""};
+    outcome.verdict = {Code::language_unsupported, fmt::format("this worker takes Solutions in cpp, c, cuda, python and triton, not in {}", solution.language), ""};
     return outcome;
   }
   BuildInput input;
@@ -135,10 +142,23 @@ Expected<BuildOutcome> Judge::build(const Solution& solution) {
   return builder_->build(input);
 }
 
-std::unique_ptr<Contestant> Judge::contestant(const std::string& name, const std::filesystem::path& artifact, bool is_reference) const {
+// Written under the hash of its contents: what lies there is believed only after a look, and a worker of another version has its own.
+Expected<const Python*> Judge::python() {
+  if (python_) return &*python_;
+  python_ = find_python(options_.python_folders);
+  if (options_.python_runner.empty()) python_->missing = "this worker was built without its part for Python (a build with a sanitizer has none)";
+  if (!python_->usable()) return &*python_;
+  const std::string contents(options_.python_runner);
+  WHET_OK(make_folders(options_.cache_folder / "python"));
+  python_runner_ = options_.cache_folder / "python" / ("runner-" + sha256_hex(contents).substr(0, 16) + ".so");
+  if (auto there = read_file(python_runner_); !there || *there != contents) WHET_OK(write_file_atomically(python_runner_, contents));
+  return &*python_;
+}
+
+std::unique_ptr<Contestant> Judge::contestant(const std::string& name, const Part& part, Role role) const {
   RunnerOptions runner;
   runner.program = options_.program;
-  runner.artifact = artifact;
+  runner.artifact = part.artifact;
   runner.cores = options_.cores;
   runner.environment = options_.environment;
   if (gpu_) {
@@ -147,8 +167,15 @@ std::unique_ptr<Contestant> Judge::contestant(const std::string& name, const std
     runner.memory_bytes = kMemoryOfCudaProcess;
     runner.max_tasks = kTasksOfCudaProcess;
   }
-  runner.timed = !is_reference;
-  return std::make_unique<Contestant>(name, std::move(runner), is_reference);
+  if (part.in_python) {
+    runner.python = RunnerPython{python_->executable, python_->path, python_->folders, python_runner_, role == Role::baseline};
+    runner.load_limit = kImportLimit;
+    runner.max_tasks = kTasksOfCudaProcess;  // numerical libraries start a pool each, of the size of the machine
+  }
+  runner.timed = role != Role::reference;
+  auto made = std::make_unique<Contestant>(name, std::move(runner), role == Role::reference);
+  if (part.in_python) made->runs_only(part.definitions);
+  return made;
 }
 
 Expected<Evaluation> Judge::evaluate(const JudgeInput& input, const Progress& progress, const std::atomic<bool>& cancelled) {
@@ -203,7 +230,7 @@ Status Judge::build_all(Work& work, const Progress& progress) {
       return {};
     }
     WHET_TRY(auto outcome, build(solution));
-    work.artifacts[key] = outcome.artifact;
+    work.artifacts[key] = {outcome.artifact, is_python(solution), solution.definitions};
     work.build_verdicts[key] = outcome.verdict;
     work.evaluation.solutions.push_back({name, role, solution_hash(solution), outcome.artifact_sha256, "", outcome.commands, outcome.seconds, outcome.device});
     return {};
@@ -242,8 +269,8 @@ Expected<Admission> Judge::admission_of(Work& work, const Workload& workload, Co
 
 Status Judge::admit(Work& work, const Progress& progress, const std::atomic<bool>& cancelled) {
   const auto account = work.clock.switch_to(Stopwatch::admission);
-  auto reference = contestant("reference", work.artifacts.at("reference:"), true);
-  ReferenceTwin twin{contestant("reference at higher precision", work.artifacts.at("reference:"), true), {}};
+  auto reference = contestant("reference", work.artifacts.at("reference:"), Role::reference);
+  ReferenceTwin twin{contestant("reference at higher precision", work.artifacts.at("reference:"), Role::reference), {}};
   twin.contestant->set_call_limit(kTwinLimit);
   std::vector<Admission> admissions;
   std::set<std::string> seen;
@@ -272,29 +299,36 @@ Status Judge::admit(Work& work, const Progress& progress, const std::atomic<bool
   return {};
 }
 
+// The first baseline that is here and runs every workload, as far as can be told: what is in Python may leave some out, and takes long to start.
+std::string Judge::opponent_of_noise(const Work& work) {
+  for (const auto& opponent : work.input.baselines)
+    if (work.build_verdicts.at(opponent.name).correct() && !is_python(opponent.solution)) return opponent.name;
+  return work.input.candidate_name;
+}
+
 Status Judge::learn_session(Work& work, const Progress& progress) {
-  work.reference = contestant("reference", work.artifacts.at("reference:"), true);
-  work.solutions.push_back(contestant(work.input.candidate_name, work.artifacts.at(work.input.candidate_name), false));
+  work.reference = contestant("reference", work.artifacts.at("reference:"), Role::reference);
+  work.solutions.push_back(contestant(work.input.candidate_name, work.artifacts.at(work.input.candidate_name), Role::candidate));
   work.roles = {"candidate"};
   for (const auto& [name, solution, role] : work.input.baselines) {
     const Verdict& built = work.build_verdicts.at(name);
-    if (built.correct()) work.solutions.push_back(contestant(name, work.artifacts.at(name), false)), work.roles.push_back(role);
+    if (built.correct()) work.solutions.push_back(contestant(name, work.artifacts.at(name), Role::baseline)), work.roles.push_back(role);
     else work.evaluation.remarks.push_back(fmt::format("the baseline {} is absent: {}", name, built.sentence));
   }
   if (empty_turn_ns_ < 0) {
-    WHET_TRY(empty_turn_ns_, measure_empty_turn(*contestant("reference", work.artifacts.at("reference:"), false)));
+    WHET_TRY(empty_turn_ns_, measure_empty_turn(*contestant("reference", work.artifacts.at("reference:"), Role::candidate)));
   }
   if (!work.input.request.noise_floor) return {};
   auto known = noise_floor_.find(work.input.task_hash);
   if (known == noise_floor_.end()) {
     report(progress, {{"phase", "noise floor"}});
-    const std::string& opponent = work.input.baselines.empty() ? work.input.candidate_name : work.input.baselines.front().name;
+    const std::string opponent = opponent_of_noise(work);
     NoiseFloorParts parts;
     parts.memory = memory_.get();
     for (const Workload* workload : work.workloads)
       if (!work.not_admitted.count(workload->name)) parts.workloads.emplace_back(work.input.task.definition(workload->definition), workload);
-    parts.first = contestant(opponent, work.artifacts.at(opponent), false);
-    parts.second = contestant(opponent, work.artifacts.at(opponent), false);
+    parts.first = contestant(opponent, work.artifacts.at(opponent), Role::baseline);
+    parts.second = contestant(opponent, work.artifacts.at(opponent), Role::baseline);
     parts.empty_turn_ns = empty_turn_ns_;
     parts.secret = random_secret();
     known = noise_floor_.emplace(work.input.task_hash, measure_noise(parts, work.clock)).first;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -17,6 +18,7 @@
 #include "record/request.h"
 #include "record/task.h"
 #include "truth/build/builder.h"
+#include "truth/build/python.h"
 #include "truth/gpu/gpu_facts.h"
 #include "truth/judge/admission.h"
 #include "truth/judge/contestant.h"
@@ -34,6 +36,8 @@ struct JudgeOptions {
   std::vector<int> cores;                          // lent to Solutions; empty = all that we may use
   std::map<std::string, std::string> environment;  // of Solutions
   std::vector<std::string> nvcc_folders;           // where nvcc is looked for before /usr/local/cuda/bin
+  std::vector<std::string> python_folders;         // where python3 is looked for first: those of PATH
+  std::string_view python_runner;                  // contents of whet-python-runner.so; empty: this worker was built without it
 };
 
 // A task and the Solutions of one judgement, read and checked.
@@ -74,11 +78,21 @@ class Judge {
   Status admit(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);
   Expected<Admission> admission_of(Work& work, const Workload& workload, Contestant& reference, ReferenceTwin& twin, const std::set<std::string>& settled);
   Status learn_session(Work& work, const Progress& progress);
+  static std::string opponent_of_noise(const Work& work);
   void measure(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);
   void try_hidden(Work& work, const Progress& progress, const std::atomic<bool>& cancelled);
   void conclude(Work& work);
   double floor_ns(const Definition& definition, const Workload& workload) const;
-  std::unique_ptr<Contestant> contestant(const std::string& name, const std::filesystem::path& artifact, bool is_reference) const;
+  // What a contestant is made of: where its artifact lies, and whether that is Python.
+  struct Part {
+    std::filesystem::path artifact;
+    bool in_python = false;
+    std::vector<std::string> definitions;  // of its solution.json
+  };
+  enum class Role { candidate, baseline, reference };
+  std::unique_ptr<Contestant> contestant(const std::string& name, const Part& part, Role role) const;
+  // Looks for python3 and puts our library where it can be loaded, once.
+  Expected<const Python*> python();
 
   JudgeOptions options_;
   std::unique_ptr<Memory> memory_;
@@ -88,6 +102,8 @@ class Judge {
   double empty_turn_ns_ = -1;
   std::map<std::string, double> noise_floor_;  // by task hash
   std::vector<Wall> walls_;
+  std::optional<Python> python_;
+  std::filesystem::path python_runner_;  // in the cache
 };
 
 }  // namespace whet

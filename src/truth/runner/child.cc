@@ -13,11 +13,9 @@
 #include <vector>
 
 #include "record/verdict.h"
-#include "sandbox/runner_filter.h"
 #include "truth/runner/call_frame.h"
 #include "truth/runner/conversation.h"
 #include "truth/runner/protocol.h"
-#include "truth/runner/solution_table.h"
 #include "whet/candidate.h"
 
 namespace whet::runner {
@@ -108,7 +106,7 @@ void unmap_object(Mapping& mapping) {
 
 class Child {
  public:
-  explicit Child(const char* artifact) : artifact_(artifact) {}
+  explicit Child(SolutionTable& table) : table_(table) {}
   int serve();
 
  private:
@@ -119,7 +117,7 @@ class Child {
   void release();
   WhetCall call_for(uint32_t set, CallFrame::Use use);
 
-  const char* artifact_;
+  SolutionTable& table_;
   const WhetEntry* entry_ = nullptr;
   void* state_ = nullptr;
   CallFrame frame_;
@@ -156,9 +154,8 @@ Reply Child::workspace_bytes() {
   if (!lent.present || !entry_->workspace_bytes) return reply;
   const WhetCall call = call_for(0, CallFrame::Use::workspace_bytes);
   whet_uint64 bytes = 0;
-  reply.solution_code = entry_->workspace_bytes(&call, &bytes);
+  add_code(entry_->workspace_bytes(&call, &bytes), reply);
   reply.value = bytes;
-  if (reply.solution_code != 0) reply.code = static_cast<int>(Code::returned_error);
   std::snprintf(reply.message, sizeof reply.message, "%s", frame_.message());
   return reply;
 }
@@ -187,6 +184,7 @@ void Child::turn(const Request& request) {
   await_go(*bell, request.sequence);
   int32_t code = 0;
   if (request.op == Op::run) code = entry_->run(&call, state_);
+  if (request.op == Op::run && code == 0) code = table_.deliver();
   if (preparing && entry_->prepare) code = entry_->prepare(&call, &state_);
   if (request.op == Op::run) bell->sample = sample_of_outputs(request.salt);
   bell->code = code;
@@ -209,12 +207,15 @@ int Child::serve() {
   while (receive(received)) {
     Reply reply;
     switch (received.request.op) {
-      case Op::load: reply = load_solution(artifact_, received.payload, entry_); break;
+      case Op::load: reply = table_.load(received.payload, entry_); break;
       case Op::lend: reply = lend(received); break;
       case Op::workspace: reply = workspace_bytes(); break;
       case Op::scratch: reply = scratch(received); break;
       case Op::lend_set: reply = failed(Code::machine_failed, "more sets are lent to CUDA Solutions only"); break;
-      case Op::release: release(); break;
+      case Op::release:
+        add_notes(table_, reply);
+        release();
+        break;
       case Op::touch:
       case Op::prepare:
       case Op::run: turn(received.request); continue;
@@ -227,18 +228,18 @@ int Child::serve() {
 
 }  // namespace
 
-int run_child(const char* artifact) {
+int run_child(SolutionTable& table, RunnerFilter filter) {
   bell = attach_bell();
   if (!bell) return 3;
   install_fault_handler(on_fault);
   // Below the worker, which must get a core at once when it is woken; still above whatever else runs on this machine.
   (void)setpriority(PRIO_PROCESS, 0, -10);
-  if (auto status = enter_runner_filter(); !status) {
+  if (auto status = enter_runner_filter(filter); !status) {
     send_reply(failed(Code::machine_failed, status.error().what));
     return 3;
   }
   if (!send_reply({})) return 3;
-  const int code = Child(artifact).serve();
+  const int code = Child(table).serve();
   // No destructors of the Solution: it has nothing left to say.
   _exit(code);
 }

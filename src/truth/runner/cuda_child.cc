@@ -13,13 +13,11 @@
 #include <optional>
 #include <string>
 
-#include "sandbox/runner_filter.h"
 #include "truth/gpu/bracket.h"
 #include "truth/gpu/device_code.h"
 #include "truth/runner/call_frame.h"
 #include "truth/runner/conversation.h"
 #include "truth/runner/lent_device.h"
-#include "truth/runner/solution_table.h"
 
 namespace whet::runner {
 namespace {
@@ -42,11 +40,11 @@ double now_ns() {
 
 class CudaChild {
  public:
-  static Expected<std::unique_ptr<CudaChild>> make(const char* artifact);
+  static Expected<std::unique_ptr<CudaChild>> make(SolutionTable& table);
   int serve();
 
  private:
-  explicit CudaChild(const char* artifact) : artifact_(artifact) {}
+  explicit CudaChild(SolutionTable& table) : table_(table) {}
 
   Reply lend(const Received& received);
   Reply lend_set(const Received& received);
@@ -64,13 +62,14 @@ class CudaChild {
   int32_t run_once(const Request& request);
   int32_t run_end_to_end(const Request& request);
   int32_t run_burst(const Request& request);
+  int32_t run_and_deliver(const WhetCall& call);
   bool capture(uint32_t set, int32_t& code);
   void set_caches(const Request& request);
   void look_after(const Request& request);
   void need(const Status& status);
   void need(cuda::Result result, const char* phase);
 
-  const char* artifact_;
+  SolutionTable& table_;
   std::unique_ptr<DeviceCode> code_;
   cuda::Stream stream_ = nullptr;
   Bracket bracket_;
@@ -82,8 +81,8 @@ class CudaChild {
   std::map<uint32_t, cuda::GraphExec> graphs_;  // by set; of this plan
 };
 
-Expected<std::unique_ptr<CudaChild>> CudaChild::make(const char* artifact) {
-  auto self = std::unique_ptr<CudaChild>(new CudaChild(artifact));
+Expected<std::unique_ptr<CudaChild>> CudaChild::make(SolutionTable& table) {
+  auto self = std::unique_ptr<CudaChild>(new CudaChild(table));
   WHET_TRY(self->code_, DeviceCode::open(0));
   const cuda::Driver& driver = self->code_->driver();
   // Ordered with the legacy stream, so that what an honest Solution launches there by default is part of the call.
@@ -138,9 +137,8 @@ Reply CudaChild::workspace_bytes() {
   if (!laid_out_ || !entry_ || !entry_->workspace_bytes) return reply;
   const WhetCall call = call_for(0, CallFrame::Use::workspace_bytes);
   whet_uint64 bytes = 0;
-  reply.solution_code = entry_->workspace_bytes(&call, &bytes);
+  add_code(entry_->workspace_bytes(&call, &bytes), reply);
   reply.value = bytes;
-  if (reply.solution_code != 0) reply.code = static_cast<int>(Code::returned_error);
   std::snprintf(reply.message, sizeof reply.message, "%s", frame_.message());
   return reply;
 }
@@ -194,7 +192,7 @@ bool CudaChild::capture(uint32_t set, int32_t& code) {
   };
   need(driver.begin_capture(stream_, cuda::kCaptureRelaxed), "beginning a capture");
   const WhetCall call = call_for(set, CallFrame::Use::run);
-  code = entry_->run(&call, state_);
+  code = run_and_deliver(call);
   cuda::Graph graph = nullptr;
   const cuda::Result ended = driver.end_capture(stream_, &graph);
   if (ended != cuda::kSuccess) return refused("run() cannot be captured into a graph", ended);
@@ -231,7 +229,9 @@ int32_t CudaChild::run_once(const Request& request) {
   else code = entry_->run(&call, state_);
   bell->host_ns = now_ns() - begin;
   // The blocker must be let go even if the context is broken already: else its second passes first.
-  const Status ended = bracket_.end(), sampled = bracket_.sample(lent_->outputs(request.set), request.salt);
+  const Status ended = bracket_.end();
+  if (!as_graph && code == 0) code = table_.deliver();
+  const Status sampled = bracket_.sample(lent_->outputs(request.set), request.salt);
   bracket_.release();
   need(launched, "launching the graph of run()");
   need(ended);
@@ -249,7 +249,7 @@ int32_t CudaChild::run_end_to_end(const Request& request) {
   set_caches(request);
   need(bracket_.finish(), "before run");
   const double begin = now_ns();
-  const int32_t code = entry_->run(&call, state_);
+  const int32_t code = run_and_deliver(call);
   const double returned = now_ns();
   need(bracket_.finish(), "run");
   bell->end_to_end_ns = now_ns() - begin;
@@ -260,13 +260,19 @@ int32_t CudaChild::run_end_to_end(const Request& request) {
   return code;
 }
 
+// Where it is not the events that time it.
+int32_t CudaChild::run_and_deliver(const WhetCall& call) {
+  const int32_t code = entry_->run(&call, state_);
+  return code == 0 ? table_.deliver() : code;
+}
+
 // Nothing between the runs; the outputs are looked at by the worker, all of them.
 int32_t CudaChild::run_burst(const Request& request) {
   const double begin = now_ns();
   int32_t code = 0;
   for (uint32_t i = 0; i < request.kind.count && code == 0; ++i) {
     const WhetCall call = call_for(request.set + i, CallFrame::Use::run);
-    code = entry_->run(&call, state_);
+    code = run_and_deliver(call);
   }
   bell->host_ns = now_ns() - begin;
   need(bracket_.finish(), "a burst of runs");
@@ -320,13 +326,17 @@ void CudaChild::turn(const Request& request) {
 
 Reply CudaChild::answer(const Received& received) {
   switch (received.request.op) {
-    case Op::load: return load_solution(artifact_, received.payload, entry_);
+    case Op::load: return table_.load(received.payload, entry_);
     case Op::lend: return lend(received);
     case Op::lend_set: return lend_set(received);
     case Op::workspace: return workspace_bytes();
     case Op::scratch: return scratch(received);
-    default: release(); return {};
+    default: break;
   }
+  Reply reply;
+  add_notes(table_, reply);
+  release();
+  return reply;
 }
 
 int CudaChild::serve() {
@@ -341,18 +351,18 @@ int CudaChild::serve() {
 
 }  // namespace
 
-int run_cuda_child(const char* artifact) {
+int run_cuda_child(SolutionTable& table, RunnerFilter filter) {
   bell = attach_bell();
   if (!bell) return 3;
   install_fault_handler(on_fault);
   (void)setpriority(PRIO_PROCESS, 0, -10);  // below the worker; refused without privilege
   // All that the driver does once is done before the filter stands.
-  auto child = CudaChild::make(artifact);
+  auto child = CudaChild::make(table);
   if (!child) {
     send_reply(failed(Code::machine_failed, child.error().what));
     return 3;
   }
-  if (auto status = enter_runner_filter(); !status) {
+  if (auto status = enter_runner_filter(filter); !status) {
     send_reply(failed(Code::machine_failed, status.error().what));
     return 3;
   }

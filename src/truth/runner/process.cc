@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "whet/candidate.h"
 
 namespace whet {
 namespace {
@@ -52,8 +53,8 @@ Verdict describe_fault(const Bell& bell, const std::string& during) {
 }
 
 // A GPU is a few device files, the driver's library, and what the driver reads of the machine.
-void give_gpu(JailSpec& spec, const RunnerGpu& gpu) {
-  spec.argv[1] = "--cuda-runner";
+void give_gpu(JailSpec& spec, const RunnerGpu& gpu, bool python) {
+  if (spec.argv[1] == "--runner") spec.argv[1] = "--cuda-runner";
   spec.profile = SyscallProfile::gpu_runner;
   spec.devices = gpu.device_files;
   for (const std::string& folder : {gpu.driver_folder, std::string("/sys")})
@@ -63,8 +64,39 @@ void give_gpu(JailSpec& spec, const RunnerGpu& gpu) {
   if (!gpu.driver_folder.empty()) libraries = gpu.driver_folder + (libraries.empty() ? "" : ":" + libraries);
   spec.environment["CUDA_VISIBLE_DEVICES"] = gpu.uuid;
   spec.environment["CUDA_CACHE_DISABLE"] = "1";  // there is no home to keep it in
-  // A kernel that is loaded at its first launch would wait behind the blocker.
-  spec.environment.emplace("CUDA_MODULE_LOADING", "EAGER");
+  if (python && !gpu.driver_folder.empty()) spec.environment["TRITON_LIBCUDA_PATH"] = gpu.driver_folder;  // it would ask ldconfig
+  // A kernel that is loaded at its first launch would wait behind the blocker. With Python's libraries of kernels that takes minutes; there a call before the
+  // first timed one loads what is needed.
+  spec.environment.emplace("CUDA_MODULE_LOADING", python ? "LAZY" : "EAGER");
+}
+
+constexpr uint64_t kPythonScratch = uint64_t{2} << 30;
+
+// What libraries keep, or look for in a home, lies in the scratch, which is the working directory wherever it is. The first folder of sys.path would be that
+// one, which the Solution can write.
+constexpr const char* kStartPython = R"(import ctypes, os, sys
+sys.path = [folder for folder in sys.path if folder]
+here = os.getcwd()
+for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME"): os.environ[name] = here
+for name in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUPY_CACHE_DIR"): os.environ[name] = here + "/" + name.lower()
+ctypes.PyDLL(sys.argv[1]).whet_python_runner(*[ctypes.c_char_p(word.encode()) for word in sys.argv[2:5]])
+)";
+
+// An interpreter starts with the same walls as a library, and three things more: its own folders to read, a scratch to write (caches of what it compiles), and the
+// filter of RunnerFilter::python, which the library enters before the Solution is imported.
+void give_python(JailSpec& spec, const RunnerPython& python, bool on_gpu) {
+  const std::string artifact = spec.argv[2];
+  spec.argv = {python.executable, "-s", "-c", kStartPython, python.library, artifact, on_gpu ? "cuda" : "cpu", python.returns_late ? "late" : "at once"};
+  spec.read_only = {{artifact, artifact}, {python.library, python.library}};
+  for (const std::string& folder : python.folders) spec.read_only.push_back({folder, folder});
+  spec.scratch_bytes = kPythonScratch;
+  spec.limits.open_files = 4096;
+  std::string& path = spec.environment["PYTHONPATH"];
+  for (const std::string& folder : python.path) path += (path.empty() ? "" : ":") + folder;
+  spec.environment["PYTHONDONTWRITEBYTECODE"] = "1";
+  spec.environment["PYTHONUNBUFFERED"] = "1";
+  spec.environment["PATH"] = "/usr/local/bin:/usr/bin:/bin";  // of the compilers that libraries start
+  for (const char* name : {"USER", "LOGNAME"}) spec.environment[name] = "whet";  // there is no /etc/passwd to look it up in
 }
 
 }  // namespace
@@ -97,7 +129,8 @@ Expected<std::unique_ptr<Runner>> Runner::start(const RunnerOptions& options) {
   // Far above what is allowed, so that the worker sees and names it before the kernel refuses a thread, which reads as a crash.
   spec.limits.processes = 16 * static_cast<uint64_t>(options.max_tasks);
   spec.limits.file_bytes = uint64_t{64} << 20;
-  if (options.gpu) give_gpu(spec, *options.gpu);
+  if (options.python) give_python(spec, *options.python, options.gpu.has_value());
+  if (options.gpu) give_gpu(spec, *options.gpu, options.python.has_value());
   auto jailed = Jailed::start(spec);
   close(ends[1]);  // else a dead runner would never read as end of file
   if (!jailed) {
@@ -106,7 +139,7 @@ Expected<std::unique_ptr<Runner>> Runner::start(const RunnerOptions& options) {
   }
   self->jailed_ = std::make_unique<Jailed>(std::move(*jailed));
 
-  const Verdict ready = self->ask(Op::touch, nullptr, 0, {page}, kControlLimit);
+  const Verdict ready = self->ask(Op::touch, nullptr, 0, {page}, std::max(kControlLimit, options.load_limit));
   close(page);
   if (!ready.correct()) return machine_failed("a runner could not be started: {} {}", ready.sentence, ready.evidence);
   self->freeze();
@@ -254,12 +287,14 @@ Verdict Runner::ask(Op op, const void* payload, size_t bytes, const std::vector<
   if (reply_out) *reply_out = reply;
   if (reply.code == 0) return {Code::correct, "", ""};
   const Code code = is_known(reply.code) ? static_cast<Code>(reply.code) : Code::exited;
-  if (code == Code::returned_error)
-    return {code, fmt::format("{} returned the code {}: {}", during_, reply.solution_code, reply.message), stderr_tail()};
+  if (code == Code::returned_error) return {code, options_.python ? during_ + ": " + reply.message : fmt::format("{} returned the code {}: {}", during_, reply.solution_code, reply.message), stderr_tail()};
   return {code, reply.message, stderr_tail()};
 }
 
-Verdict Runner::load(const std::string& definition) { return ask(Op::load, definition.data(), definition.size(), {}, kControlLimit); }
+Verdict Runner::load(const std::string& definition, const std::string& signature) {
+  const std::string wanted = signature.empty() ? definition : definition + "\n" + signature;
+  return ask(Op::load, wanted.data(), wanted.size(), {}, options_.load_limit);
+}
 
 Verdict Runner::lend(const runner::Layout& layout, const std::vector<std::vector<Buffer*>>& input_sets, const std::vector<Buffer*>& outputs) {
   std::vector<int> descriptors;
@@ -357,6 +392,8 @@ Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::functio
   if (options_.gpu) take_report(result);
   if (bell_->code != 0) {
     bell_->message[sizeof bell_->message - 1] = 0;
+    if (bell_->code == WHET_UNSUPPORTED) return {Code::unsupported, bell_->message, ""};
+    if (options_.python) return {Code::returned_error, fmt::format("{}: {}", during_, bell_->message), stderr_tail()};
     return {Code::returned_error, fmt::format("{} returned the code {}: {}", during_, bell_->code, bell_->message), stderr_tail()};
   }
   return {Code::correct, "", ""};

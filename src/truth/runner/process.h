@@ -24,6 +24,15 @@ struct RunnerGpu {
   std::string driver_folder;              // of libcuda.so.1
 };
 
+// What a jailed process needs to run a Solution in Python: the machine's own interpreter, which loads our part of the conversation as a library.
+struct RunnerPython {
+  std::string executable;            // absolute, no link
+  std::vector<std::string> path;     // sys.path
+  std::vector<std::string> folders;  // that it reads, outside /usr and /lib
+  std::string library;               // whet-python-runner.so
+  bool returns_late = false;         // what run() returned is copied into the outputs after its time has been taken: for baselines
+};
+
 struct RunnerOptions {
   std::string program;                             // this worker's own executable; re-executed with --runner
   std::string artifact;                            // the shared library
@@ -32,6 +41,8 @@ struct RunnerOptions {
   uint64_t memory_bytes = uint64_t{4} << 30;       // of the process, lent buffers not counted
   int max_tasks = 64;                              // threads
   std::optional<RunnerGpu> gpu;                    // a CUDA Solution
+  std::optional<RunnerPython> python;              // a Solution in Python; `artifact` is a folder then
+  std::chrono::milliseconds load_limit{20000};
   // Whether the process is stopped between turns. Off for CUDA: the driver has threads of its own in it, one of which may hold a lock that other
   // processes' work on the same device waits for; what a Solution queued goes on whatever its host threads do, so stopping them proves less too.
   bool freezes = true;
@@ -60,7 +71,8 @@ class Runner {
   ~Runner();
 
   // The steps, in this order. Each returns a Verdict with Code::correct when it went well.
-  Verdict load(const std::string& definition);
+  // `signature` is for Python: a line per input and output ("q tensor").
+  Verdict load(const std::string& definition, const std::string& signature = "");
   Verdict lend(const runner::Layout& layout, const std::vector<std::vector<Buffer*>>& input_sets, const std::vector<Buffer*>& outputs);
   Verdict workspace_bytes(uint64_t& bytes);
   Verdict lend_workspace(Buffer& workspace);

@@ -10,9 +10,10 @@
 
 namespace whet::runner {
 
-Reply load_solution(const char* artifact, const std::string& definition, const WhetEntry*& found_entry) {
+Reply LibraryTable::load(const std::string& wanted, const WhetEntry*& found_entry) {
   found_entry = nullptr;
-  void* library = dlopen(artifact, RTLD_NOW | RTLD_LOCAL);
+  const std::string definition = wanted.substr(0, wanted.find('\n'));
+  void* library = dlopen(artifact_, RTLD_NOW | RTLD_LOCAL);
   if (!library) return failed(Code::load_failed, dlerror());
   auto* table_function = reinterpret_cast<const WhetSolution* (*)()>(dlsym(library, "whet_solution_v1"));
   if (!table_function) return failed(Code::entry_missing, "the shared library does not export whet_solution_v1");
@@ -28,10 +29,21 @@ Reply load_solution(const char* artifact, const std::string& definition, const W
   }
   if (!found_entry) return failed(Code::definition_missing, "the table has entries for " + (found.empty() ? "nothing" : found) + ", none for " + definition);
   Reply reply;
-  if (auto* notes = reinterpret_cast<const char* (*)()>(dlsym(library, "whet_solution_notes"))) {
-    if (const char* text = notes()) std::snprintf(reply.notes, sizeof reply.notes, "%s", text);
-  }
+  notes_ = reinterpret_cast<const char* (*)()>(dlsym(library, "whet_solution_notes"));
+  add_notes(*this, reply);
   return reply;
+}
+
+std::string LibraryTable::notes() {
+  const char* text = notes_ ? notes_() : nullptr;
+  return text ? text : "";
+}
+
+void add_notes(SolutionTable& table, Reply& reply) { std::snprintf(reply.notes, sizeof reply.notes, "%s", table.notes().c_str()); }
+
+void add_code(whet_int32 code, Reply& reply) {
+  reply.solution_code = code;
+  if (code != 0) reply.code = static_cast<int>(code == WHET_UNSUPPORTED ? Code::unsupported : Code::returned_error);
 }
 
 }  // namespace whet::runner

@@ -33,6 +33,11 @@ constexpr const char* kHelp =
     "\n"
     "Exit codes: 0 the client is gone, 2 bad flags, 3 the machine failed.\n";
 
+int run_library(const char* artifact, int (*run)(whet::runner::SolutionTable&, whet::RunnerFilter)) {
+  whet::runner::LibraryTable table(artifact);
+  return run(table, whet::RunnerFilter::library);
+}
+
 std::string default_cache() {
   if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder) return std::string(folder) + "/whet";
   if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/whet";
@@ -57,12 +62,17 @@ std::map<std::string, std::string> environment_of_solutions() {
   return environment;
 }
 
-// In the order in which people expect them to count.
-std::vector<std::string> folders_of_nvcc() {
+std::vector<std::string> folders_of_path() {
   std::vector<std::string> folders;
   const char* path = std::getenv("PATH");
   std::istringstream parts(path ? path : "");
   for (std::string folder; std::getline(parts, folder, ':');) folders.push_back(folder);
+  return folders;
+}
+
+// In the order in which people expect them to count.
+std::vector<std::string> folders_of_nvcc() {
+  std::vector<std::string> folders = folders_of_path();
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* folder = std::getenv(name); folder && *folder) folders.push_back(std::string(folder) + "/bin");
   return folders;
@@ -75,8 +85,8 @@ int main(int argc, char** argv) {
   options.cache_folder = default_cache();
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
-    if (flag == "--runner" && i + 1 < argc) return whet::runner::run_child(argv[i + 1]);
-    if (flag == "--cuda-runner" && i + 1 < argc) return whet::runner::run_cuda_child(argv[i + 1]);
+    if (flag == "--runner" && i + 1 < argc) return run_library(argv[i + 1], whet::runner::run_child);
+    if (flag == "--cuda-runner" && i + 1 < argc) return run_library(argv[i + 1], whet::runner::run_cuda_child);
     if (flag == "--help") return std::fputs(kHelp, stdout), 0;
     if (flag == "--version") return std::puts(kVersion), 0;
     if (flag == "--cache" && i + 1 < argc) {
@@ -104,6 +114,8 @@ int main(int argc, char** argv) {
   options.abi_header = std::string(whet::embedded_abi().front().contents);
   options.environment = environment_of_solutions();
   options.nvcc_folders = folders_of_nvcc();
+  options.python_folders = folders_of_path();
+  if (!whet::embedded_python_runner().empty()) options.python_runner = whet::embedded_python_runner().front().contents;
   // As a kill -9: runners and compilers die with this process, and nothing that was being written counts.
   options.leave = [] { _exit(0); };
   options.tools.search = {variable("PATH"), variable("CUDA_HOME"), variable("CUDA_PATH")};

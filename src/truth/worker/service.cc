@@ -117,6 +117,8 @@ Expected<Judge*> Service::judge_of(const std::string& target) {
   options.abi_header = options_.abi_header;
   options.environment = options_.environment;
   options.nvcc_folders = options_.nvcc_folders;
+  options.python_folders = options_.python_folders;
+  options.python_runner = options_.python_runner;
   options.cores = allowed_cores();
   options.environment["OMP_NUM_THREADS"] = std::to_string(options.cores.size());
   WHET_TRY(auto lock, lock_target(target));  // the ceilings are times too

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -20,6 +21,8 @@ struct ServiceOptions {
   std::string abi_header;
   std::map<std::string, std::string> environment;  // of Solutions
   std::vector<std::string> nvcc_folders;           // where nvcc is looked for before /usr/local/cuda/bin
+  std::vector<std::string> python_folders;         // where python3 is looked for first
+  std::string_view python_runner;                  // contents of whet-python-runner.so
   std::function<void()> leave;                     // ends the process: the client is gone and what it had asked for does not come to an end
   ToolsOptions tools;                              // of profile, sanitize, disassemble
 };

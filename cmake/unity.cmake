@@ -5,14 +5,9 @@ option(WHET_UNITY "compile a folder's files several at a time" ON)
 
 # Files that have a private name in common with a neighbour.
 set(WHET_ALONE
-<<<<<<< HEAD
     record/workload_test.cc truth/profile/sass.cc truth/profile/sass_test.cc truth/profile/sanitizer_test.cc direction/agent/optimiser.cc direction/agent/tuner.cc
-    direction/agent/tuner_test.cc truth/gpu/device_work.cc truth/judge/session.cc truth/runner/conversation.cc truth/runner/cuda_child.cc)
-=======
-    record/workload_test.cc truth/profile/sass.cc truth/profile/sass_test.cc truth/profile/sanitizer_test.cc direction/agent/optimiser.cc
-    direction/agent/tuner_test.cc truth/gpu/device_work.cc truth/judge/session.cc truth/runner/conversation.cc truth/runner/cuda_child.cc
-    truth/runner/process.cc direction/agent/family_study.cc)
->>>>>>> part-admission
+    direction/agent/family_study.cc direction/agent/tuner_test.cc truth/gpu/device_work.cc truth/judge/session.cc truth/runner/conversation.cc
+    truth/runner/cuda_child.cc truth/runner/process.cc)
 list(TRANSFORM WHET_ALONE PREPEND ${CMAKE_SOURCE_DIR}/src/)
 set_source_files_properties(${WHET_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 

@@ -42,6 +42,8 @@ class Inputs {
   // Sets beside those of the draws, and their contents: activations by a key of this name, weights and plans those of the draw that was written last.
   Expected<std::vector<std::vector<Buffer>>> more_sets(int count) const;
   void write_more(std::vector<Buffer>& set, const std::string& name);
+  // A private copy of one set, alone, that whoever it is lent to may write to.
+  Expected<Inputs> copy_of(int set) const;
   std::vector<std::vector<Buffer*>> all();
   std::vector<Buffer>& set(int index) { return sets_[static_cast<size_t>(index)]; }
   const std::vector<const TensorSpec*>& tensors() const { return tensors_; }

@@ -12,7 +12,7 @@ struct Reason {
   bool throttled;
 };
 constexpr Reason kReasons[] = {
-    {0x1, "idle", false},           {0x2, "clock chosen by applications", false}, {0x4, "power cap", true},
+    {0x1, "idle", false},           {0x2, "clock chosen by applications", false}, {0x4, "power cap", false},
     {0x8, "hardware slowdown", true}, {0x10, "sync boost", false},                  {0x20, "heat (software)", true},
     {0x40, "heat (hardware)", true}, {0x80, "power brake", true},                  {0x100, "display clock", false},
 };
@@ -55,10 +55,11 @@ std::vector<std::string> reasons_named(uint64_t reasons) {
   return names;
 }
 
-bool is_throttled(uint64_t reasons) {
+uint64_t throttling(uint64_t reasons) {
+  uint64_t found = 0;
   for (const Reason& reason : kReasons)
-    if (reason.throttled && (reasons & reason.bit)) return true;
-  return false;
+    if (reason.throttled) found |= reasons & reason.bit;
+  return found;
 }
 
 Expected<Nvml> Nvml::open(const std::string& uuid) {
@@ -94,6 +95,11 @@ Expected<Nvml> Nvml::open(const std::string& uuid) {
   nvml.minor_ = Library::ask(library->minor, nvml.device_);
   nvml.library_ = std::move(library);
   return nvml;
+}
+
+uint64_t Nvml::reasons() const {
+  unsigned long long reasons = 0;
+  return library_ && library_->reasons && library_->reasons(device_, &reasons) == 0 ? reasons : 0;
 }
 
 GpuState Nvml::state() const {

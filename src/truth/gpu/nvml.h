@@ -20,9 +20,10 @@ struct GpuState {
   uint64_t reasons = 0;  // bits of nvmlClocksEventReasons: why the clocks are not higher
 };
 
-// The reasons that make a sample worthless: power cap, slowdown for heat or by hardware. Not idle, not a clock that somebody chose.
 std::vector<std::string> reasons_named(uint64_t reasons);
-bool is_throttled(uint64_t reasons);
+// Those of them that make a sample worthless: slowdown for heat or by hardware. Not idle, not a clock that somebody chose, and not the power cap: under matrix
+// work it is how this device works, and hits whoever does that work; its clocks are compared call by call instead.
+uint64_t throttling(uint64_t reasons);
 
 // One GPU through NVML (libnvidia-ml.so.1, loaded at first use). A machine without NVML is judged too: its clocks are then unknown, and the
 // Evaluation says why.
@@ -32,6 +33,7 @@ class Nvml {
   static Expected<Nvml> open(const std::string& uuid);
 
   GpuState state() const;
+  uint64_t reasons() const;  // as in GpuState; 0: none, or not known
   const std::string& name() const { return name_; }
   const std::string& driver_version() const { return driver_version_; }  // "580.95.05"
   // N of /dev/nvidiaN; -1 unknown.

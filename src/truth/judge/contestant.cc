@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "truth/gpu/driver.h"
 #include "whet/candidate.h"
 
 namespace whet {
@@ -34,7 +35,11 @@ Verdict Contestant::open(const Definition& definition, const Workload& workload,
     if (Verdict verdict = start(definition); !verdict.correct()) return verdict;
   }
   inputs_ = &inputs;
+  definition_ = &definition;
+  workload_ = &workload;
+  secret_ = secret;
   synchronises_ = false;
+  runs_ = 0;
   burst_outputs_.clear();
   outputs_.clear();
   output_names_.clear();
@@ -52,6 +57,7 @@ Verdict Contestant::open(const Definition& definition, const Workload& workload,
   for (Buffer& buffer : outputs_) output_pointers.push_back(&buffer);
   auto layout = inputs.layout(is_reference_, static_cast<int>(options_.cores.size()), outputs_);
   if (on_gpu()) layout.device = WHET_DEVICE_CUDA;
+  layout.inputs_writable = inputs_writable_;
   if (Verdict verdict = runner_->lend(layout, inputs.all(), output_pointers); !verdict.correct()) return verdict;
   uint64_t bytes = 0;
   if (Verdict verdict = runner_->workspace_bytes(bytes); !verdict.correct()) return verdict;
@@ -115,7 +121,12 @@ void Contestant::set_caches(int set, Caches caches) {
   for (const Buffer* buffer : buffers) memory.flush(buffer->data(), buffer->bytes());
 }
 
-Verdict Contestant::turn(runner::Op op, int set, Caches caches, const runner::Kind& kind, CallTime& time) {
+uint64_t Contestant::fresh_salt() {
+  const DrawKey key = derive_key(secret_, name_, ++salts_, "a sample that nobody knows");
+  return uint64_t{key.words[0]} << 32 | key.words[1];
+}
+
+Verdict Contestant::turn(runner::Op op, int set, Caches caches, const runner::Kind& kind, CallTime& time, const std::function<void()>& while_held) {
   // Before the thaw: when the process stands ready its threads have the cores, and a worker that keeps one of them busy would decide where the
   // scheduler puts them, differently for each process.
   set_caches(set, caches);
@@ -127,26 +138,62 @@ Verdict Contestant::turn(runner::Op op, int set, Caches caches, const runner::Ki
   };
   Turn result;
   const std::chrono::milliseconds limit = op == runner::Op::prepare && options_.python ? std::max<std::chrono::milliseconds>(limit_, kCompileLimit) : limit_;
-  Verdict verdict = runner_->turn(op, static_cast<uint32_t>(set), limit, ready, result, kind);
-  time = {result.ns, result.ns, result.host_ns, result.end_to_end_ns, result.clock_mhz};
-  if (!verdict.correct()) return explain_device_error(verdict);
-  if (on_gpu() && op == runner::Op::run && kind.mode != runner::Mode::burst) {
+  Verdict verdict = runner_->turn(op, static_cast<uint32_t>(set), limit, ready, result, kind, while_held);
+  time = {result.ns, result.ns, result.host_ns, result.end_to_end_ns, result.clock_mhz, result.returned};
+  if (!verdict.correct()) return explain_device_error(verdict, set);
+  if (kind.mode == runner::Mode::burst) return kFine;  // whoever measures it looks at all of its outputs
+  const bool watched = op == runner::Op::run && watch_outputs_;
+  if (on_gpu() && op == runner::Op::run) {
     if (!result.not_captured.empty()) return time.ns = -1, kFine;
-    synchronises_ |= result.blocked;
-    time.ns = kind.mode == runner::Mode::end_to_end ? result.end_to_end_ns : result.device_ns;
+    // Whoever waits in its first call, to choose or to load, does not do so for ever.
+    synchronises_ |= result.blocked && runs_ > 0;
+    ++runs_;
+    if (result.blocked) time.ns = -1;
+    else time.ns = kind.mode == runner::Mode::end_to_end ? result.end_to_end_ns : result.device_ns;
     if (result.persisting_bytes > 0)
       return {Code::device_changed, fmt::format("run: it set {} bytes of the last cache aside for itself, where its inputs of the next call would already be", result.persisting_bytes), ""};
   }
-  if (op == runner::Op::run && kind.mode != runner::Mode::burst && watch_outputs_ && sample_of_outputs(result.salt) != result.sample)
-    return {Code::late, "an output changed after the call had returned: a thread of it was still writing", ""};
+  if (watched && sample_of_outputs(result.salt) != result.sample)
+    return {Code::late, on_gpu() ? "an output changed after the call had returned: work of it was not ordered on its stream"
+                                 : "an output changed after the call had returned: a thread of it was still writing", ""};
+  if (watched && !options_.freezes) {
+    kept_salt_ = fresh_salt();
+    kept_sample_ = sample_of_outputs(kept_salt_);
+  }
   return check_red_zones(op == runner::Op::prepare ? "prepare" : "run");
 }
 
 // A fault of the device ends the process and says no more than that an address was not its own.
-Verdict Contestant::explain_device_error(const Verdict& verdict) const {
-  constexpr int kIllegalAddress = 700;
-  if (!runner_->dead() || runner_->device_error() != kIllegalAddress) return verdict;
-  return {Code::out_of_bounds, verdict.sentence + ": it read or wrote what was not lent to it, or wrote to an input", verdict.evidence};
+Verdict Contestant::explain_device_error(const Verdict& verdict, int set) {
+  if (!runner_->dead() || runner_->device_error() != cuda::kErrorIllegalAddress) return verdict;
+  const std::string input = input_it_writes(set);
+  if (!input.empty()) return {Code::input_written, fmt::format("{}: it writes to {}, an input that is lent read-only", verdict.sentence, input), verdict.evidence};
+  return {Code::out_of_bounds, verdict.sentence + ": it read or wrote what was not lent to it", verdict.evidence};
+}
+
+// Which input it writes to: found by one more run, of a fresh process on copies that it may write to. Empty: none, or it does not do so again. Only chooses the
+// words of a Verdict that stands already.
+std::string Contestant::input_it_writes(int set) {
+  if (inputs_writable_ || !inputs_ || set < 0 || set >= runner::kMaxSets) return "";
+  auto copies = inputs_->copy_of(set);
+  if (!copies) return "";
+  Contestant again(name_, options_, is_reference_);
+  again.lend_inputs_writable();
+  again.watch_outputs(false);
+  again.set_call_limit(limit_);
+  const auto digests = [&] {
+    std::vector<uint64_t> all;
+    for (const Buffer& input : copies->set(0)) all.push_back(copies->memory().digest(input.data(), input.bytes()));
+    return all;
+  };
+  CallTime time;
+  if (!again.open(*definition_, *workload_, *copies, secret_).correct()) return "";
+  const auto before = digests();
+  if (again.prepare(0, Caches::as_they_are, time).correct()) (void)again.run(0, Caches::as_they_are, time, runner::Mode::end_to_end);
+  const auto after = digests();
+  for (size_t i = 0; i < before.size(); ++i)
+    if (before[i] != after[i]) return copies->tensors()[i]->name;
+  return "";
 }
 
 Verdict Contestant::check_red_zones(const std::string& during) {
@@ -201,12 +248,43 @@ Verdict Contestant::open_burst(const std::vector<std::vector<Buffer>>& input_set
   return kFine;
 }
 
-Verdict Contestant::burst(int first, int count, CallTime& time) {
+Verdict Contestant::burst(int first, int count, Caches caches, CallTime& time) {
   runner::Kind kind;
   kind.mode = runner::Mode::burst;
   kind.count = static_cast<uint16_t>(count);
+  kind.caches = caches == Caches::flushed ? runner::CacheState::flushed : runner::CacheState::as_they_are;
   return turn(runner::Op::run, runner::kMaxSets + first, Caches::as_they_are, kind, time);
 }
+
+Verdict Contestant::flushes(int count, CallTime& time) {
+  runner::Kind kind;
+  kind.mode = runner::Mode::burst;
+  kind.count = static_cast<uint16_t>(count);
+  return turn(runner::Op::touch, 0, Caches::as_they_are, kind, time);
+}
+
+Verdict Contestant::run_held(int set) {
+  constexpr std::chrono::milliseconds kHeld{3};  // a launch on another stream has long begun by then
+  runner::Kind kind;
+  kind.caches = runner::CacheState::flushed;
+  kind.mode = runner::Mode::held;
+  const uint64_t salt = fresh_salt(), before = sample_of_outputs(salt);
+  bool worked = false;
+  const auto look = [&] {
+    std::this_thread::sleep_for(kHeld);
+    worked = sample_of_outputs(salt) != before;
+  };
+  CallTime time;
+  const bool waited = synchronises_;
+  synchronises_ = false;
+  const Verdict verdict = turn(runner::Op::run, set, Caches::flushed, kind, time, look);
+  const bool waits = synchronises_;  // then it had to be let go, and may well have worked
+  synchronises_ |= waited;
+  if (!verdict.correct() || !worked || waits) return verdict;
+  return {Code::clock_not_believed, "an output changed while the stream of the call was held: work of it was not ordered on that stream, and so not in the time that was taken", ""};
+}
+
+bool Contestant::changed_since() { return on_gpu() && !options_.freezes && alive() && sample_of_outputs(kept_salt_) != kept_sample_; }
 
 Status Contestant::start_idle() {
   WHET_TRY(runner_, Runner::start(options_));

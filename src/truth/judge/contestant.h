@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@ struct CallTime {
   double wall = -1;  // by the worker's clock, everything around the call included
   double host = -1, end_to_end = -1;  // GPU, as the runner reports them
   double clock_mhz = 0;               // of the GPU's multiprocessors, meanwhile; 0: not known
+  std::chrono::steady_clock::time_point returned;  // when `wall` ended
 };
 
 // One Solution that takes part in a judgement, in a process of its own: the candidate, a baseline, the reference, or a second process of one of
@@ -47,9 +49,12 @@ class Contestant {
   // One call. The caller has filled the outputs with something plausible.
   Verdict run(int set, Caches caches, CallTime& time, runner::Mode mode = runner::Mode::device);
   // GPU: sets of inputs, each with outputs of its own, for bursts; and `count` calls one after the other on those from `first` on, with one wait at the end.
-  // Only `wall` is measured.
+  // Only `wall` is measured. Caches::flushed: a flush before each call; flushes() are those flushes and nothing else.
   Verdict open_burst(const std::vector<std::vector<Buffer>>& input_sets);
-  Verdict burst(int first, int count, CallTime& time);
+  Verdict burst(int first, int count, Caches caches, CallTime& time);
+  Verdict flushes(int count, CallTime& time);
+  // GPU: a call whose stream is held when it has returned: whatever it has written by then is work that is not ordered on that stream.
+  Verdict run_held(int set);
   std::vector<Buffer>& burst_outputs(int set) { return burst_outputs_[static_cast<size_t>(set)]; }
   // Starts the process and loads nothing: for empty turns.
   Status start_idle();
@@ -64,6 +69,11 @@ class Contestant {
   void watch_outputs(bool watch) { watch_outputs_ = watch; }
   // After a wrong answer: lets the process go on and looks whether it still writes.
   bool writes_late();
+  // GPU, where the process is not frozen: whether the outputs have changed since the worker heard that the call was over. By a sample whose places the
+  // process does not know.
+  bool changed_since();
+  // GPU: inputs are lent writable, for a diagnosis.
+  void lend_inputs_writable() { inputs_writable_ = true; }
   bool alive() const { return runner_ && !runner_->dead(); }
   // Empty: whatever its table says. Else it is not started for any other.
   void runs_only(std::vector<std::string> definitions) { definitions_ = std::move(definitions); }
@@ -72,9 +82,11 @@ class Contestant {
  private:
   Verdict start(const Definition& definition);
   bool runs(const std::string& definition) const;
-  Verdict turn(runner::Op op, int set, Caches caches, const runner::Kind& kind, CallTime& time);
+  Verdict turn(runner::Op op, int set, Caches caches, const runner::Kind& kind, CallTime& time, const std::function<void()>& while_held = nullptr);
   Verdict device_turn(int set, Caches caches, CallTime& time, runner::Mode mode);
-  Verdict explain_device_error(const Verdict& verdict) const;
+  Verdict explain_device_error(const Verdict& verdict, int set);
+  std::string input_it_writes(int set);
+  uint64_t fresh_salt();
   void set_caches(int set, Caches caches);
   Verdict check_red_zones(const std::string& during);
   uint64_t digest_of_outputs() const;
@@ -88,13 +100,20 @@ class Contestant {
   std::map<std::string, Verdict> refused_;  // by Definition: why it could not be loaded
   std::vector<std::string> definitions_;
   Inputs* inputs_ = nullptr;
+  const Definition* definition_ = nullptr;
+  const Workload* workload_ = nullptr;
+  std::string secret_;
   std::vector<Buffer> outputs_;
   std::optional<Buffer> workspace_;
   std::vector<std::string> output_names_;
   std::chrono::milliseconds limit_{10000};
   std::vector<std::vector<Buffer>> burst_outputs_;
   bool synchronises_ = false;
+  int runs_ = 0;               // since open()
+  bool inputs_writable_ = false;
   bool watch_outputs_ = true;
+  int salts_ = 0;
+  uint64_t kept_salt_ = 0, kept_sample_ = 0;
   std::string notes_;
   std::vector<Wall> walls_;
 };

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/ranges.h>
+
 namespace whet {
 namespace {
 
@@ -22,10 +24,16 @@ DeviceBuffer::Place place_of(Buffer::Place place) {
 
 }  // namespace
 
-Expected<std::unique_ptr<GpuMemory>> GpuMemory::open(int ordinal) {
+Expected<std::unique_ptr<GpuMemory>> GpuMemory::open(int ordinal, const std::string& uuid) {
   auto self = std::unique_ptr<GpuMemory>(new GpuMemory());
   WHET_TRY(self->work_, DeviceWork::open(ordinal));
+  if (auto nvml = Nvml::open(uuid)) self->nvml_ = std::move(*nvml);
   return self;
+}
+
+std::string GpuMemory::held_back() const {
+  const uint64_t reasons = nvml_ ? throttling(nvml_->reasons()) : 0;
+  return reasons ? fmt::format("the GPU was slowed: {}", fmt::join(reasons_named(reasons), ", ")) : "";
 }
 
 void GpuMemory::note(const Status& status) {

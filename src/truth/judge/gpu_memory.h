@@ -2,8 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "truth/gpu/device_work.h"
+#include "truth/gpu/nvml.h"
 #include "truth/judge/memory.h"
 
 namespace whet {
@@ -12,7 +15,8 @@ namespace whet {
 // that map the memory know nothing of the worker's stream.
 class GpuMemory final : public Memory {
  public:
-  static Expected<std::unique_ptr<GpuMemory>> open(int ordinal);
+  // `uuid`: of the same device, for NVML.
+  static Expected<std::unique_ptr<GpuMemory>> open(int ordinal, const std::string& uuid);
 
   Expected<Buffer> lend(uint64_t bytes, Buffer::Access access, Buffer::Place place, uint64_t draw) override;
   Expected<Block> allocate(uint64_t bytes) override;
@@ -35,6 +39,7 @@ class GpuMemory final : public Memory {
   void repeat(uint8_t* to, uint64_t bytes, const uint8_t* from, uint64_t period) override;
   uint64_t last_cache_bytes() const override { return work_->code().l2_bytes(); }
   bool seals() const override { return false; }
+  std::string held_back() const override;
   // The runner flushes in its own context: a cache is a device's, but what lies in it by another context's doing is not for the worker to drop.
   void flush(const uint8_t*, uint64_t) override {}
   void touch(const uint8_t*, uint64_t) override {}
@@ -49,6 +54,7 @@ class GpuMemory final : public Memory {
   void finish(const Status& status);
 
   std::unique_ptr<DeviceWork> work_;
+  std::optional<Nvml> nvml_;
   Status health_;
 };
 

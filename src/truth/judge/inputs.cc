@@ -150,6 +150,26 @@ void Inputs::write_more(std::vector<Buffer>& set, const std::string& name) {
   }
 }
 
+Expected<Inputs> Inputs::copy_of(int set) const {
+  Inputs copy;
+  copy.memory_ = memory_;
+  copy.definition_ = definition_;
+  copy.workload_ = workload_;
+  copy.secret_ = secret_;
+  copy.tensors_ = tensors_;
+  copy.generators_ = generators_;
+  copy.shapes_ = shapes_;
+  copy.has_plan_ = has_plan_;
+  std::vector<Buffer> buffers;
+  for (const Buffer& original : sets_[static_cast<size_t>(set)]) {
+    WHET_TRY(auto buffer, memory_->lend(original.bytes(), Buffer::Access::writable, Buffer::Place::start, 0));
+    memory_->copy(buffer.data(), original.data(), original.bytes());
+    buffers.push_back(std::move(buffer));
+  }
+  copy.sets_.push_back(std::move(buffers));
+  return copy;
+}
+
 bool Inputs::have_twins() const {
   for (size_t i = 0; i < tensors_.size(); ++i)
     if (can_vary(i)) return true;

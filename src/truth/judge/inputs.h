@@ -44,6 +44,8 @@ class Inputs {
   void write_more(std::vector<Buffer>& set, const std::string& name);
   // From here on calls have the scalars of `workload`, which is the same in all else and outlives them.
   void take_scalars(const Workload& workload) { workload_ = &workload; }
+  // A private copy of one set, alone, that whoever it is lent to may write to.
+  Expected<Inputs> copy_of(int set) const;
   std::vector<std::vector<Buffer*>> all();
   std::vector<Buffer>& set(int index) { return sets_[static_cast<size_t>(index)]; }
   const std::vector<const TensorSpec*>& tensors() const { return tensors_; }

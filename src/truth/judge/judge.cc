@@ -112,9 +112,9 @@ Expected<Judge> Judge::make(JudgeOptions options) {
     judge.memory_ = std::make_unique<HostMemory>();
     WHET_TRY(judge.ceilings_, known_ceilings(options));
   } else {
-    WHET_TRY(judge.memory_, GpuMemory::open(options.gpu));
     WHET_TRY(const auto gpus, describe_gpus());
     judge.gpu_ = gpus.at(static_cast<size_t>(options.gpu));
+    WHET_TRY(judge.memory_, GpuMemory::open(options.gpu, judge.gpu_->uuid));
     build.gpu_arch = fmt::format("{}{}{}", judge.gpu_->compute_major, judge.gpu_->compute_minor, judge.gpu_->compute_major >= 9 ? "a" : "");
   }
   WHET_TRY(auto builder, Builder::make(std::move(build)));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -64,6 +65,10 @@ class Memory {
   virtual uint64_t last_cache_bytes() const { return 0; }
   // Whether what is lent for reading cannot be written by the one that it is lent to, whatever it does. Else inputs are digested before and after.
   virtual bool seals() const { return true; }
+
+  // Why the device is slower now than it is meant to be, whoever runs on it: heat, a failing supply. Empty: it is not, or nobody knows. A limit on power that
+  // is part of how it works is no such reason.
+  virtual std::string held_back() const { return ""; }
 
   // As the functions of these names in truth/measure/mutation.h: same bits in every memory.
   virtual void zero_tail(Dtype dtype, uint8_t* data, const std::vector<int64_t>& shape, size_t axis) = 0;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "score/ratio.h"
 #include "truth/judge/noise.h"
 #include "truth/judge/slope.h"
+#include "truth/judge/throttle.h"
 #include "truth/measure/compare.h"
 #include "truth/measure/number_format.h"
 
@@ -23,6 +25,7 @@ constexpr double kInterrupted = 3;          // a sample this many times the medi
 // the last. Not all: memory that is touched for the first time costs ten times what memory that is used again does.
 constexpr size_t kFirstAnswers = 4, kMostAnswers = 12;
 constexpr uint64_t kMostAnswerBytes = 256 << 20;
+constexpr std::ptrdiff_t kRecentClocks = 8;  // calls whose clocks say what is usual
 constexpr int kFurtherDraws = 5;            // of columns that no score hangs on
 constexpr int kResidentEvery = 4;           // one draw in this many is resident
 
@@ -41,12 +44,16 @@ runner::Mode mode_of(Column column) {
   return column == Column::graph ? runner::Mode::graph : column == Column::end_to_end ? runner::Mode::end_to_end : runner::Mode::device;
 }
 
+Verdict written_late(const Draw& draw, const std::string& sentence) {
+  return {Code::late, sentence.empty() ? fmt::format("draw {}: an output changed after the call had returned", draw.number) : sentence + "; the output went on changing after the call had returned", ""};
+}
+
 void discard_interrupted(std::vector<Sample>& samples) {
   std::vector<double> times;
   for (const Sample& sample : samples) times.push_back(sample.ns);
   const double middle = median(times);
   for (Sample& sample : samples)
-    if (samples.size() >= 4 && sample.ns > kInterrupted * middle) sample.discarded = fmt::format("interrupted: {:.1f} times the median", sample.ns / middle);
+    if (samples.size() >= 4 && sample.ns > kInterrupted * middle && sample.discarded.empty()) sample.discarded = fmt::format("interrupted: {:.1f} times the median", sample.ns / middle);
 }
 
 }  // namespace
@@ -85,6 +92,7 @@ WorkloadResult Session::run() {
     for (Column column : {Column::graph, Column::end_to_end})
       for (int i = 0; i < kFurtherDraws && wants(request, column) && memory().last_cache_bytes() && !players_.front().out && !parts_.cancelled; ++i)
         if (!play(column)) break;
+    if (parts_.times_count && memory().last_cache_bytes() && !players_.front().out && !parts_.cancelled) look_while_held();
   }
   hold_against_own_clock();
   for (Player& player : players_) player.contestant->close();
@@ -199,9 +207,57 @@ bool Session::play(Column column) {
     take_turn(player, draw, column, static_cast<int>(i));
     if (players_.front().out) return false;
   }
+  hold_against_clocks(draw, column);
   twins_ += draw.parent >= 0;
   plan_epoch_ = epoch;
   return true;
+}
+
+// A call is worth comparing where the device was not held back while it ran, and as fast as it was for the others. Else the draw is discarded, and another takes
+// its place as long as there is an end to it.
+void Session::hold_against_clocks(const Draw& draw, Column column) {
+  if (memory().last_cache_bytes() == 0 || column == Column::cold) return;
+  std::vector<double> clocks;
+  for (const Player& player : players_)
+    if (!player.out && player.clock_mhz > 0) clocks.push_back(player.clock_mhz);
+  std::string reason = memory().held_back();
+  if (reason.empty()) reason = clocks_apart(clocks, clocks_);
+  // Those of discarded draws too: a change that lasts is not an accident, and soon nothing to be discarded for.
+  clocks_.insert(clocks_.end(), clocks.begin(), clocks.end());
+  if (std::ssize(clocks_) > kRecentClocks) clocks_.erase(clocks_.begin(), clocks_.end() - kRecentClocks);
+  if (reason.empty()) return;
+  for (Player& player : players_)
+    for (auto& [of, samples] : player.trial.samples)
+      if (of == column || of == Column::host)
+        for (Sample& sample : samples)
+          if (sample.draw == draw.number) sample.discarded = reason;
+  if (redrawn_ < parts_.request.max_draws / 2) ++redrawn_, --rounds_[column];
+}
+
+// One more call of the candidate, whose stream is held: what it has written before it is let go is work that the two events do not see.
+bool Session::look_while_held() {
+  Player& candidate = players_.front();
+  if (candidate.contestant->synchronises()) return true;  // it is timed by the clock from end to end, which sees everything
+  const Draw draw = parts_.inputs.next(next_draw_++);
+  Verdict verdict = compute_expected(draw);
+  if (verdict.correct()) {
+    choose_stale(draw.number);
+    if (!memory().seals()) input_digests_ = digests_of(draw);
+    parts_.inputs.hide(draw);
+    const int epoch = parts_.inputs.epoch_of(draw.number), set = parts_.inputs.set_of(draw.number);
+    CallTime time;
+    if (epoch != plan_epoch_) verdict = candidate.contestant->prepare(set, Caches::flushed, time);
+    plan_epoch_ = epoch;
+    std::vector<Buffer>& outputs = candidate.contestant->outputs();
+    for (size_t i = 0; i < outputs.size(); ++i) memory().fill(outputs[i].data(), stale_[i].data(), stale_[i].bytes());
+    if (verdict.correct()) verdict = candidate.contestant->run_held(set);
+    if (verdict.correct()) verdict = check_inputs(draw);
+    if (verdict.correct()) verdict = check(candidate, draw);
+  }
+  if (verdict.correct()) return true;
+  candidate.trial.verdict = verdict;
+  candidate.out = true;
+  return false;
 }
 
 void Session::take_turn(Player& player, const Draw& draw, Column column, int position) {
@@ -212,8 +268,11 @@ void Session::take_turn(Player& player, const Draw& draw, Column column, int pos
   const Caches caches = column == Column::resident ? Caches::resident : Caches::flushed;
   Verdict verdict = player.contestant->run(parts_.inputs.set_of(draw.number), caches, time, mode_of(column));
   parts_.stopwatch.move(Stopwatch::solutions, std::max(0.0, time.wall));
+  player.clock_mhz = time.clock_mhz;
   if (verdict.correct()) verdict = check_inputs(draw);
   if (verdict.correct()) verdict = check(player, draw);
+  // What was still to come when the worker heard that the call was over may have come before its outputs were compared.
+  if (verdict.correct() && player.contestant->changed_since()) verdict = written_late(draw, "");
   if (!verdict.correct()) {
     player.trial.verdict = verdict;
     player.out = true;
@@ -277,6 +336,7 @@ Verdict Session::check(Player& player, const Draw& draw) {
 Verdict Session::explain(Player& player, const Draw& draw, size_t output, const std::string& sentence, bool not_finite) {
   const TensorSpec& tensor = parts_.definition.outputs[output];
   const int64_t count = count_of(output);
+  if (player.contestant->changed_since()) return written_late(draw, sentence);
   const Buffer& got = player.contestant->outputs()[output];
   const int64_t untouched = memory().equal_elements(tensor.dtype, got.data(), stale_[output].data(), count);
   for (auto answer = answers_.rbegin() + 1; answer != answers_.rend(); ++answer) {
@@ -306,18 +366,21 @@ void Session::hold_against_own_clock() {
   if (candidate.out || parts_.cancelled || memory().last_cache_bytes() == 0 || !parts_.times_count) return;
   const double claimed = candidate.trial.median_ns(Column::flushed), host = candidate.trial.median_ns(Column::host);
   if (!std::isfinite(claimed)) return;
-  const Slope slope = measure_slope({parts_.definition, parts_.workload, parts_.inputs, parts_.reference, *candidate.contestant, claimed, parts_.stopwatch});
+  const DrawKey salt = derive_key(parts_.secret, parts_.workload.name, 0, "looks at bursts");
+  const Slope slope =
+      measure_slope({parts_.definition, parts_.workload, parts_.inputs, parts_.reference, *candidate.contestant, claimed, uint64_t{salt.words[0]} << 32 | salt.words[1], parts_.stopwatch});
   candidate.trial.verdict = slope.verdict;
   if (!slope.verdict.correct() || slope.ns < 0) return;
-  candidate.trial.slope_ns = slope.ns;
-  switch (believe(claimed, std::isfinite(host) ? host : 0, slope.ns)) {
+  const double longer = std::max(slope.ns, slope.cold_ns);
+  candidate.trial.slope_ns = longer;
+  switch (believe(claimed, std::isfinite(host) ? host : 0, slope.ns, slope.cold_ns)) {
     case Belief::agrees: break;
     case Belief::host_bound:
-      for (Sample& sample : candidate.trial.samples[Column::flushed]) sample.ns *= slope.ns / claimed;
+      for (Sample& sample : candidate.trial.samples[Column::flushed]) sample.ns *= longer / claimed;
       break;
     case Belief::refuted:
       candidate.trial.verdict = {Code::clock_not_believed,
-                                 fmt::format("its process reported {:.2f} us a call, by the worker's clock a call more takes {:.2f} us longer", claimed / 1e3, slope.ns / 1e3), ""};
+                                 fmt::format("its process reported {:.2f} us a call, by the worker's clock a call more takes {:.2f} us longer", claimed / 1e3, longer / 1e3), ""};
   }
 }
 

@@ -41,6 +41,7 @@ class Session {
     Contestant* contestant;
     Trial trial;
     bool out = false;  // it failed: it takes no more turns
+    double clock_mhz = 0;  // of the GPU during its last turn
   };
 
   Memory& memory() const { return parts_.inputs.memory(); }
@@ -51,6 +52,8 @@ class Session {
   void choose_stale(int number);
   bool play(Column column);  // one draw; false when nothing more can be learned
   void take_turn(Player& player, const Draw& draw, Column column, int position);
+  void hold_against_clocks(const Draw& draw, Column column);
+  bool look_while_held();
   Verdict check_inputs(const Draw& draw);
   std::vector<uint64_t> digests_of(const Draw& draw);
   Verdict check(Player& player, const Draw& draw);
@@ -64,6 +67,8 @@ class Session {
   int next_draw_ = 0;
   int plan_epoch_ = -1;
   std::map<Column, int> rounds_;
+  std::vector<double> clocks_;  // of the GPU, of the last few turns
+  int redrawn_ = 0;
   std::vector<uint64_t> input_digests_;  // of this draw, where inputs are not sealed
   int twins_ = 0;  // draws so far that were one
   struct Answer {

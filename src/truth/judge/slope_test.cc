@@ -21,5 +21,14 @@ TEST(Believe, WhatTheHostTookExplainsALongerSlope) {
   EXPECT_EQ(believe(10e3, 25e3, 31e3), Belief::refuted);
 }
 
+// And a cold slope, of which a part may be a matter of subtraction.
+TEST(Believe, AColdSlopeCountsWhereCallsWouldFindTheCacheWarm) {
+  EXPECT_EQ(believe(30e3, 3e3, 26e3, 52e3), Belief::refuted) << "half of the time lies in a cold cache";
+  EXPECT_EQ(believe(52e3, 3e3, 26e3, 57e3), Belief::agrees);
+  EXPECT_EQ(believe(10e3, 3e3, 8e3, 15.4e3), Belief::agrees);
+  EXPECT_EQ(believe(10e3, 3e3, 8e3, 15.6e3), Belief::refuted);
+  EXPECT_EQ(believe(10e3, 3e3, 8e3, -1), Belief::agrees) << "not needed";
+}
+
 }  // namespace
 }  // namespace whet

@@ -91,6 +91,14 @@ void say_done(Bell& bell, uint32_t sequence) {
   futex_wake(bell.done);
 }
 
+void await_look(Bell& bell, uint32_t sequence) {
+  constexpr int kLooks = 5000;
+  bell.held.store(sequence, std::memory_order_release);
+  futex_wake(bell.held);
+  const timespec pause = {0, 100000};
+  for (int i = 0; i < kLooks && bell.let_go.load(std::memory_order_acquire) != sequence; ++i) nanosleep(&pause, nullptr);
+}
+
 void install_fault_handler(void (*handler)(int, siginfo_t*, void*)) {
   static char stack[64 * 1024];
   stack_t alternate = {};

@@ -29,6 +29,8 @@ Bell* attach_bell();
 // Says that the call of this sequence can begin, and returns when it shall.
 void await_go(Bell& bell, uint32_t sequence);
 void say_done(Bell& bell, uint32_t sequence);
+// Says that the stream is held, and returns when the worker has looked, or after half of the time that the blocker waits.
+void await_look(Bell& bell, uint32_t sequence);
 
 // `handler` gets SIGSEGV, SIGBUS, SIGFPE and SIGILL, on a stack of its own. Process 1 of a pid namespace cannot die of a signal that it sends to itself:
 // the handler ends it by _exit.

@@ -59,6 +59,7 @@ class CudaChild {
   int32_t prepare(const Request& request);
   int32_t run(const Request& request);
   void time_nothing();
+  void flush_only(uint32_t count);
   int32_t run_once(const Request& request);
   int32_t run_end_to_end(const Request& request);
   int32_t run_burst(const Request& request);
@@ -214,7 +215,13 @@ void CudaChild::time_nothing() {
   bell->device_ns = bracket_.device_ns();
 }
 
-// Modes device and graph.
+// What the flushes between the runs of a burst take by themselves.
+void CudaChild::flush_only(uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) need(bracket_.flush());
+  need(bracket_.finish(), "flushing");
+}
+
+// Modes device, held and graph.
 int32_t CudaChild::run_once(const Request& request) {
   const bool as_graph = request.kind.mode == Mode::graph;
   int32_t code = 0;
@@ -232,6 +239,7 @@ int32_t CudaChild::run_once(const Request& request) {
   const Status ended = bracket_.end();
   if (!as_graph && code == 0) code = table_.deliver();
   const Status sampled = bracket_.sample(lent_->outputs(request.set), request.salt);
+  if (request.kind.mode == Mode::held) await_look(*bell, request.sequence);
   bracket_.release();
   need(launched, "launching the graph of run()");
   need(ended);
@@ -266,12 +274,13 @@ int32_t CudaChild::run_and_deliver(const WhetCall& call) {
   return code == 0 ? table_.deliver() : code;
 }
 
-// Nothing between the runs; the outputs are looked at by the worker, all of them.
+// Nothing between the runs but flushes, if they are asked for; the outputs are looked at by the worker, all of them.
 int32_t CudaChild::run_burst(const Request& request) {
   const double begin = now_ns();
   int32_t code = 0;
   for (uint32_t i = 0; i < request.kind.count && code == 0; ++i) {
     const WhetCall call = call_for(request.set + i, CallFrame::Use::run);
+    if (request.kind.caches == CacheState::flushed) need(bracket_.flush());
     code = run_and_deliver(call);
   }
   bell->host_ns = now_ns() - begin;
@@ -285,6 +294,7 @@ int32_t CudaChild::run(const Request& request) {
     case Mode::end_to_end: return run_end_to_end(request);
     case Mode::burst: return run_burst(request);
     case Mode::device:
+    case Mode::held:
     case Mode::graph: break;
   }
   return run_once(request);
@@ -312,7 +322,8 @@ void CudaChild::turn(const Request& request) {
     std::snprintf(bell->message, sizeof bell->message, "the judge asks for a set that it has not lent");
     code = -1;
   } else if (request.op == Op::touch) {
-    time_nothing();
+    if (request.kind.mode == Mode::burst) flush_only(request.kind.count);
+    else time_nothing();
   } else if (request.op == Op::prepare) {
     code = prepare(request);
   } else if (request.op == Op::run) {

@@ -46,7 +46,7 @@ Status LentDevice::lend(const Layout& layout, std::span<const int> descriptors) 
   sets_.resize(num_sets);
   Status status;
   for (size_t set = 0; set < num_sets; ++set) {
-    const Status mapped = map({layout.placement[set], num_inputs_}, descriptors.subspan(set * num_inputs_, num_inputs_), true, sets_[set].inputs);
+    const Status mapped = map({layout.placement[set], num_inputs_}, descriptors.subspan(set * num_inputs_, num_inputs_), layout.inputs_writable == 0, sets_[set].inputs);
     if (status && !mapped) status = mapped;
     sets_[set].complete = mapped.has_value();
   }

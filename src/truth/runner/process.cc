@@ -359,7 +359,8 @@ void Runner::say_go(Clock::time_point begin) {
   bell_->go.store(sequence_, std::memory_order_release);
 }
 
-Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::function<void()>& before, Turn& result, const runner::Kind& kind) {
+Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::function<void()>& before, Turn& result, const runner::Kind& kind,
+                     const std::function<void()>& while_held) {
   if (dead_) return {Code::machine_failed, "the runner is no longer alive", ""};
   during_ = op == Op::prepare ? "prepare" : op == Op::run ? "run" : "an empty turn";
   ++sequence_;
@@ -382,8 +383,14 @@ Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::functio
     begin = Clock::now() + kOffTheCore;
     say_go(begin);
   }
+  if (kind.mode == runner::Mode::held) {
+    if (const Verdict held = await_word(bell_->held, limit); !held.correct()) return held;
+    if (while_held) while_held();
+    bell_->let_go.store(sequence_, std::memory_order_release);
+  }
   const Verdict done = await_word(bell_->done, limit);
   const auto end = Clock::now();
+  result.returned = end;
   freeze();
   if (!done.correct()) return done;
   result.salt = salt_;

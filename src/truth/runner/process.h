@@ -59,6 +59,7 @@ struct Turn {
   double device_ns = -1, host_ns = -1, end_to_end_ns = -1;
   double clock_mhz = 0;
   bool blocked = false;           // it waited for its own work: device_ns is void
+  std::chrono::steady_clock::time_point returned;  // when `ns` ended
   uint64_t persisting_bytes = 0;  // it had asked for a part of the last cache
   std::string not_captured;       // graph: why nothing was run
 };
@@ -83,8 +84,9 @@ class Runner {
   Verdict release();
 
   // Thaws, waits until the process stands ready, calls `before` (to flush or touch caches), lets it go, waits until it has finished, freezes
-  // it. `limit` is for the call itself.
-  Verdict turn(runner::Op op, uint32_t set, std::chrono::milliseconds limit, const std::function<void()>& before, Turn& result, const runner::Kind& kind = {});
+  // it. `limit` is for the call itself. `while_held` is called in Mode::held.
+  Verdict turn(runner::Op op, uint32_t set, std::chrono::milliseconds limit, const std::function<void()>& before, Turn& result, const runner::Kind& kind = {},
+               const std::function<void()>& while_held = nullptr);
   // The CUresult that ended the process; 0: none did. Of an illegal address (700) the worker finds out whose it was by running once more.
   int device_error() const { return device_error_; }
 

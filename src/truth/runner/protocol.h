@@ -34,7 +34,9 @@ enum class Mode : uint8_t {
   device,      // behind a blocker, between two events: device_ns and host_ns
   end_to_end,  // from before the call until the stream is idle, by the runner's clock: end_to_end_ns
   graph,       // as `device`, of a graph into which run() was captured once per plan and set
-  burst,       // `count` runs one after the other, on the sets from `set` on, then a wait; the worker's clock times it
+  burst,       // `count` runs one after the other, on the sets from `set` on, then a wait; the worker's clock times it. With CacheState::flushed a flush stands
+               // before each. As a turn of Op::touch: the flushes alone
+  held,        // as `device`, but the stream stays held after run() has returned, until the worker has looked at the outputs
 };
 struct Kind {
   CacheState caches = CacheState::as_they_are;
@@ -71,7 +73,7 @@ struct Layout {
   WireTensor tensors[kMaxTensors] = {};
   Placement placement[kMaxSets][kMaxTensors] = {};  // inputs per set; outputs in set 0
   int32_t device = 1;          // WHET_DEVICE_CPU or WHET_DEVICE_CUDA
-  int32_t reserved = 0;
+  int32_t inputs_writable = 0; // CUDA: inputs are copies of the worker's, to find out who writes to them
 };
 
 struct LentSet {
@@ -113,6 +115,8 @@ struct Bell {
   int32_t fault_tensor;        // index in Definition order, -1 workspace, -2 none
   char message[kMaxMessage];
   // CUDA. Like all that a runner says, believed only as far as the worker's own clock bears it out.
+  std::atomic<uint32_t> held;    // Mode::held: run() has returned, the stream is held
+  std::atomic<uint32_t> let_go;  // ... and the worker has looked
   double device_ns, host_ns, end_to_end_ns, clock_mhz;  // negative: not measured
   uint64_t persisting_bytes;   // carve-out for persisting lines that was found after the run, and taken away
   uint32_t blocked;            // the blocker gave up: the Solution waited for its own work within run()

@@ -17,7 +17,7 @@ namespace whet {
 // Threads that exist already are put under the filter too.
 //
 // `python` is for an interpreter with libraries that compile at run time (Triton starts gcc and ptxas). It opens, and nothing else:
-//   - processes can be started and programs executed; they stay in the jail, under the same filter, and cannot run what lies in the scratch;
+//   - processes can be started and programs executed; they stay in the jail, under the same filter;
 //   - calls that would end the process are refused instead (EPERM), because libraries probe and do without;
 //   - the process stays dumpable: CUDA's driver opens /proc/self/task/N/comm whenever a library makes it start a thread.
 enum class RunnerFilter { library, python };

@@ -94,6 +94,7 @@ namespace {
 
 const std::vector<Dependency>& dependencies() {
   static const std::vector<Dependency> table = {
+      {"cudnn_frontend", "cudnn_frontend.h", "libcudnn.so", {"-lcudnn"}, "libcudnn9-dev-cuda-13, and put the headers of github.com/NVIDIA/cudnn-frontend below /usr/local/include"},
       {"onednn", "dnnl.h", "libdnnl.so", {"-ldnnl"}, "libdnnl-dev"},
       {"openblas", "cblas.h", "libopenblas.so", {"-lopenblas"}, "libopenblas-dev"},
   };

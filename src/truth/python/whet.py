@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Solution in Python may import as `whet`: Unsupported, note(), plan-time facts. Names with an underscore are for the judge's runner.
+"""What a Solution in Python may import as `whet`: Unsupported, note(), inputs(). Names with an underscore are for the judge's runner.
 
 A Solution is called as FlashInfer-Bench calls it: run(inputs..., outputs...) in the Definition's order, scalars as Python's own; or, without
 destination_passing_style, run(inputs...) that returns the outputs. Tensors are torch's on a GPU; on a CPU those of the first of torch and numpy that
@@ -24,6 +24,11 @@ def note(text):
     """States what really runs: a library, its version, the kernels. Part of the Evaluation; each text once."""
     if text not in _notes_said:
         _notes_said.append(text)
+
+
+def inputs():
+    """Names of the Definition's inputs, scalars included, in the order of the arguments."""
+    return [name for name, _ in _inputs]
 
 
 class _Refused(Exception):
@@ -90,7 +95,7 @@ class _Torch:
     def __init__(self, device):
         import torch
         self.torch, self.device = torch, device
-        self.stream = None
+        self.stream = self.shapes = None
         if device == "cuda":
             torch.cuda.init()
             note("torch %s" % torch.__version__)
@@ -100,6 +105,12 @@ class _Torch:
         if self.device == "cuda" and self.stream is None:
             self.stream = self.torch.cuda.ExternalStream(call.stream)
             self.torch.cuda.set_stream(self.stream)
+
+    def begin(self, shapes):
+        # What was kept for another workload's sizes would add up over a task's hundreds.
+        if self.device == "cuda" and shapes != self.shapes:
+            self.torch.cuda.empty_cache()
+        self.shapes = shapes
 
     def lent(self, address, spec, writable):
         dtype = getattr(self.torch, spec.torch_name)
@@ -133,6 +144,9 @@ class _Numpy:
     def enter(self, call):
         pass
 
+    def begin(self, shapes):
+        pass
+
     def lent(self, address, spec, writable):
         flat = self.numpy.frombuffer(_buffer(address, spec.bytes), dtype=spec.numpy_name) if spec.count else self.numpy.empty(0, dtype=spec.numpy_name)
         flat.flags.writeable = writable
@@ -150,6 +164,9 @@ class _Numpy:
 
 class _Views:
     def enter(self, call):
+        pass
+
+    def begin(self, shapes):
         pass
 
     def lent(self, address, spec, writable):
@@ -245,8 +262,9 @@ def _prepare(address):
     global _plan, _returned
     call = _Call.from_address(address)
     _values.enter(call)
-    values = _arguments(call, False)
     _plan = _returned = None
+    _values.begin(tuple(_Spec(call.tensors[i]).shape for i in range(call.num_tensors)))
+    values = _arguments(call, False)
     prepare = getattr(_module, "prepare", None)
     if callable(prepare):
         _plan = prepare(*values)

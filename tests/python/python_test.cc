@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "truth/build/python.h"
 #include "truth/runner/process.h"
 

@@ -225,9 +225,10 @@ class Loader {
     }
   }
 
+  // One in Python is called by the runner's own bridge, whatever its binding says, and may return its outputs.
   static bool is_runnable(const Solution& solution) {
-    return (solution.language == "cpp" || solution.language == "cuda") && solution.binding == "whet" &&
-           solution.destination_passing;
+    if (solution.language == "python" || solution.language == "triton") return true;
+    return (solution.language == "cpp" || solution.language == "cuda") && solution.binding == "whet" && solution.destination_passing;
   }
 
   void check_roles_of_solutions() {
@@ -239,8 +240,8 @@ class Loader {
         return;
       }
       if (!is_runnable(found->second) && !found->second.entry_point.empty())
-        complain(toml_.at(key), fmt::format("\"{}\" cannot be judged: expected language cpp or cuda, binding whet and "
-                                            "destination passing, found {} with binding {}",
+        complain(toml_.at(key), fmt::format("\"{}\" cannot be judged: expected language cpp or cuda with binding whet and destination "
+                                            "passing, or python or triton, found {} with binding {}",
                                             name, found->second.language, found->second.binding));
       for (const std::string& definition : toml_.definitions)
         if (all_definitions && !contains(found->second.definitions, definition) && !found->second.definitions.empty())

@@ -219,9 +219,9 @@ TEST(LoadTask, SaysWhatIsWrongInTheOtherFiles) {
             "\"whet\": {\"definitions\": [\"scale_add_f32\", \"other\"]}",
             "solutions/start/solution.json: whet.definitions: the task has no Definition \"other\"; known: "
             "scale_add_f32"},
-           {start, "\"cpp\"", "\"python\"",
-            "task.toml:16: start: \"start\" cannot be judged: expected language cpp or cuda, binding whet and "
-            "destination passing, found python with binding whet"},
+           {start, "\"cpp\"", "\"rust\"",
+            "task.toml:16: start: \"start\" cannot be judged: expected language cpp or cuda with binding whet and destination "
+            "passing, or python or triton, found rust with binding whet"},
        })
     EXPECT_THAT(complaints_with(c), Contains("t/" + std::string(c.complaint))) << c.other;
 }

@@ -26,7 +26,7 @@ struct Instance {
 using MakeInstance = Instance();
 // One per file of instances/.
 MakeInstance forward_bf16_64, forward_bf16_96, forward_bf16_128, forward_bf16_128_full, forward_bf16_192, forward_bf16_192_128, forward_bf16_256;
-MakeInstance forward_fp16_64, forward_fp16_128;
+MakeInstance forward_fp16_64, forward_fp16_96, forward_fp16_128, forward_fp16_192, forward_fp16_192_128, forward_fp16_256;
 MakeInstance forward_bf16_64_few, forward_bf16_96_few, forward_bf16_128_few, forward_bf16_192_few, forward_bf16_256_few;
 MakeInstance forward_bf16_64_softcap, forward_bf16_128_softcap, forward_bf16_256_softcap, forward_bf16_128_few_softcap, forward_bf16_256_few_softcap;
 MakeInstance forward_bf16_latent;

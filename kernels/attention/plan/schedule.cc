@@ -17,7 +17,7 @@ constexpr int kOverheadTiles = 2;
 // A part has at least this many key tiles, unless its rows have fewer.
 constexpr int kLeastTiles = 2;
 // Adding up parts takes the last warpgroup this long per part, row and column; where that is more than a second launch costs, one is made.
-constexpr double kPartNs = 0.05, kLaunchNs = 4000;
+constexpr double kPartNs = 0.16, kLaunchNs = 4000;
 
 long long up(long long a, long long b) { return (a + b - 1) / b; }
 long long clamp_to(long long x, long long low, long long high) { return x < low ? low : x > high ? high : x; }

@@ -117,7 +117,10 @@ class _Torch:
         if spec.count == 0:
             return self.torch.empty(spec.shape, dtype=dtype, device=self.device)
         if self.device == "cuda":
-            return self.torch.as_tensor(_Memory(address, spec), device="cuda").view(dtype)
+            tensor = self.torch.as_tensor(_Memory(address, spec), device="cuda")
+            if tensor.data_ptr() != address:
+                raise _Refused(_RETURNED_ERROR, "torch copied a tensor that was to be lent")
+            return tensor.view(dtype)
         # A buffer of ctypes is writable as far as Python knows; the mapping is not.
         return self.torch.frombuffer(_buffer(address, spec.bytes), dtype=dtype).reshape(spec.shape)
 

@@ -8,10 +8,11 @@ import triton.language as tl
 @triton.jit
 def _key_rows(n, b, k_begin, Pages, pages_per_seq, valid, PAGE: tl.constexpr):
     """Where key n of a sequence lies, as a row of k and v."""
-    if PAGE == 0:
-        return (k_begin + n).to(tl.int64)
-    page = tl.load(Pages + b * pages_per_seq + n // PAGE, mask=valid, other=0)
-    return page.to(tl.int64) * PAGE + n % PAGE
+    rows = (k_begin + n).to(tl.int64)
+    if PAGE > 0:
+        page = tl.load(Pages + b * pages_per_seq + n // PAGE, mask=valid, other=0)
+        rows = page.to(tl.int64) * PAGE + n % PAGE
+    return rows
 
 
 @triton.jit

@@ -64,7 +64,7 @@ struct Config {
   static constexpr int kProducerRegisters = kConvertV ? 56 : kConsumers == 3 ? 32 : 40;
   static constexpr int kConsumerRegisters = kAlone ? 200 : kConsumers == 3 ? 160 : kConvertV ? 224 : 232;
   // Softmax of one warpgroup under the products of the other; at 192 columns and more the products are long enough without.
-  static constexpr bool kTurns = kConsumers > 1 && (kD <= 128 || kLatent);
+  static constexpr bool kTurns = kConsumers > 1 && kD <= 128;
 };
 
 // Offsets in shared memory, from a base that is a multiple of 1024. "Load" is what the copy engine fills.

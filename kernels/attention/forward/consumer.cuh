@@ -103,12 +103,10 @@ class Consumer {
   __device__ __forceinline__ void whole_step(float (&o)[C::kDvOwn / 2], float (&s)[C::kKeys / 2], uint32_t (&p)[C::kKeys / 16][4], Softmax& softmax, const Sight& sight,
                                              int tile, int accumulate) {
     ptx::wait(base_ + S::kKFull + 8 * k_ring_.stage, k_ring_.parity, "K full");
-    if (C::kTurns) ptx::named_sync(1 + group_, 256);
     ptx::products_fence();
     scores(s);
     ptx::products_commit();
     ptx::products_wait<0>();
-    if (C::kTurns) ptx::named_arrive(1 + (group_ + 1 == C::kConsumers ? 0 : group_ + 1), 256);
     ptx::hold(s);
     weights<kMasked>(s, softmax, sight, tile);
     if (accumulate) softmax.rescale(o);

@@ -388,6 +388,7 @@ bool Session::enough() const {
   const EvaluateRequest& request = parts_.request;
   const auto found = rounds_.find(Column::flushed);
   if (found == rounds_.end() || found->second < request.min_draws) return false;
+  if ((found->second - request.min_draws) % 2 != 0) return false;  // an interval costs a tenth of a draw
   WorkloadResult so_far;
   for (const Player& player : players_) so_far.trials.push_back(player.trial);
   const std::string fastest = fastest_baseline(so_far, Column::flushed);

@@ -368,14 +368,14 @@ Verdict Runner::turn(Op op, uint32_t set, milliseconds limit, const std::functio
   const bool ready = options_.timed || options_.gpu;  // it says so first
   if (ready) {
     place_threads();
+    thaw();  // before the request: while the main thread is still asleep over its socket, the others get going on their cores
   } else {
     if (before) before();
     say_go({});
   }
-  // Before the thaw, so that it does not go to sleep once more over an empty socket.
-  if (!send(op, set, nullptr, 0, {}, kind)) return died(during_);
   auto begin = Clock::now();
-  thaw();
+  if (!send(op, set, nullptr, 0, {}, kind)) return died(during_);
+  if (!ready) thaw();  // after it, so that it does not go to sleep once more over an empty socket
   if (ready) {
     if (const Verdict armed = await_word(bell_->armed, kControlLimit); !armed.correct()) return armed;
     if (!options_.gpu) place(jailed_->pid(), 0, options_.cores.size());

@@ -82,7 +82,7 @@ std::vector<std::string> folders_of_nvcc() {
 
 int main(int argc, char** argv) {
   whet::ServiceOptions options;
-  options.cache_folder = default_cache();
+  options.cache_folder = std::filesystem::absolute(default_cache());  // a path within a jail is absolute
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (flag == "--runner" && i + 1 < argc) return run_library(argv[i + 1], whet::runner::run_child);
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
     if (flag == "--help") return std::fputs(kHelp, stdout), 0;
     if (flag == "--version") return std::puts(kVersion), 0;
     if (flag == "--cache" && i + 1 < argc) {
-      options.cache_folder = argv[++i];
+      options.cache_folder = std::filesystem::absolute(argv[++i]);
       continue;
     }
     std::fprintf(stderr, "whet-worker: unknown or incomplete flag '%s'\n\n%s", argv[i], kHelp);

@@ -50,3 +50,20 @@ if(TARGET whet-worker)
   add_test(NAME gpu_judge COMMAND gpu_judge_test)
   set_tests_properties(gpu_judge PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL TRUE TIMEOUT 1800)
 endif()
+
+# Our events against CUPTI's spans. libcupti is looked for when the test runs; its header, where the toolkit has it, only to check our declarations.
+set(timed ${CMAKE_BINARY_DIR}/device/timed.fatbin)
+add_custom_command(OUTPUT ${timed}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/device
+  COMMAND ${WHET_NVCC} -std=c++20 -O3 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80 -fatbin -o ${timed} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/cupti/timed.cu
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/gpu/cupti/timed.cu
+  COMMENT "device code timed")
+add_executable(gpu_cupti_test gpu/main.cc gpu/cupti/cupti_test.cc gpu/cupti/tracer.cc)
+whet_embed(gpu_cupti_test timed_kernels ${CMAKE_BINARY_DIR}/device ${timed})
+get_filename_component(toolkit_bin ${WHET_NVCC} REALPATH)
+get_filename_component(toolkit_bin ${toolkit_bin} DIRECTORY)
+target_include_directories(gpu_cupti_test PRIVATE ${CMAKE_SOURCE_DIR})
+target_include_directories(gpu_cupti_test SYSTEM PRIVATE ${toolkit_bin}/../include ${toolkit_bin}/../extras/CUPTI/include)
+target_link_libraries(gpu_cupti_test PRIVATE whet_truth_gpu GTest::gtest ${CMAKE_DL_LIBS})
+add_test(NAME gpu_cupti COMMAND gpu_cupti_test)
+set_tests_properties(gpu_cupti PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)

@@ -59,7 +59,11 @@ __device__ inline void norm_row(const Args& a, long row) {
   const float mean = count > 0 ? sum_of_block(part) / static_cast<float>(count) : 0.0f;
   const float factor = count > 0 ? a.scale / sqrtf(mean + 0.01f) : 0.0f;
   for (long i = threadIdx.x; i < a.dim / 4; i += kThreads) {
-    const float4 v = count > 0 ? x[i] : make_float4(0, 0, 0, 0), f = w[i];
+    if (count == 0) {
+      o[i] = make_float4(0, 0, 0, 0);
+      continue;
+    }
+    const float4 v = x[i], f = w[i];
     o[i] = make_float4(v.x * factor * f.x, v.y * factor * f.y, v.z * factor * f.z, v.w * factor * f.w);
   }
 }

@@ -17,6 +17,15 @@ __device__ uint64_t global_ns() {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
   return ns;
 }
+// Its next value, as soon as it is reached.
+__device__ uint64_t next_step() {
+  const uint64_t now = global_ns();
+  uint64_t next;
+  do {
+    next = global_ns();
+  } while (next == now);
+  return next;
+}
 
 // Eight neighbours at once where they are whole and aligned.
 template <class Stored>
@@ -128,7 +137,8 @@ extern "C" __global__ void whet_touch(RangesArguments a) {
 extern "C" __global__ void whet_block(BlockArguments a) {
   volatile BlockWord* word = (volatile BlockWord*)a.word;
   word->begun = a.sequence;
-  const uint64_t begin = global_ns();
+  // The global timer goes in steps, of a microsecond on some devices: from a step to a step, the clock of the multiprocessor is known to a few cycles.
+  const uint64_t begin = next_step();
   const long long clock = clock64();
   uint64_t now = begin;
   // Long enough for the clock to be known from it, also where the call was submitted before this ran.
@@ -139,8 +149,9 @@ extern "C" __global__ void whet_block(BlockArguments a) {
       break;
     }
   }
+  const uint64_t end = next_step();
   word->clocks = (uint64_t)(clock64() - clock);
-  word->ns = global_ns() - begin;
+  word->ns = end - begin;
   __threadfence_system();
 }
 

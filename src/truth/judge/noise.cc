@@ -64,7 +64,7 @@ Expected<double> measure_empty_turn(Contestant& contestant) {
   return *std::min_element(times.begin(), times.end());
 }
 
-double noise_between(const std::vector<std::vector<double>>& workloads) {
+double noise_between(const std::vector<std::vector<double>>& workloads, double least) {
   double excess = 0;
   int used = 0;
   for (const std::vector<double>& logs : workloads) {
@@ -74,7 +74,7 @@ double noise_between(const std::vector<std::vector<double>>& workloads) {
     excess += center.value * center.value - error * error;
     ++used;
   }
-  return std::clamp(used ? std::sqrt(std::max(0.0, excess / used)) : kMostNoise, kLeastNoise, kMostNoise);
+  return std::clamp(used ? std::sqrt(std::max(0.0, excess / used)) : kMostNoise, least, kMostNoise);
 }
 
 double measure_noise(NoiseFloorParts& parts, Stopwatch& clock) {
@@ -84,7 +84,7 @@ double measure_noise(NoiseFloorParts& parts, Stopwatch& clock) {
     const auto& [definition, workload] = parts.workloads[i * all / count];
     logs.push_back(alternate(*definition, *workload, parts, clock));
   }
-  return noise_between(logs);
+  return noise_between(logs, parts.memory->last_cache_bytes() ? kLeastNoiseOfDevice : kLeastNoise);
 }
 
 }  // namespace whet

@@ -21,6 +21,11 @@ Expected<double> measure_empty_turn(Contestant& contestant);
 // short call disappear.
 double net_time(double ns, double empty_turn_ns);
 
+// A dozen pairs of six workloads cannot tell what hits all workloads alike from nothing.
+constexpr double kLeastNoise = kSharedNoise, kMostNoise = 0.05;
+// Between two events on a device there is no scheduler and no placing of threads. By reasoning, and not confirmed by an A/A yet: bench/aa is for that.
+constexpr double kLeastNoiseOfDevice = 0.002;
+
 struct NoiseFloorParts {
   Memory* memory = nullptr;
   std::vector<std::pair<const Definition*, const Workload*>> workloads;  // a few of them, evenly spread, are used
@@ -35,9 +40,6 @@ double measure_noise(NoiseFloorParts& parts, Stopwatch& clock);
 // The same from ln(second / first) of the pairs of each workload; those with fewer than six say nothing. The variance between processes by the method
 // of moments (DerSimonian and Laird 1986): what the centers of the workloads scatter more than the few pairs of each would make them scatter anyway.
 // That part is in every judgement's own interval.
-double noise_between(const std::vector<std::vector<double>>& workloads);
-
-// A dozen pairs of six workloads cannot tell what hits all workloads alike from nothing.
-constexpr double kLeastNoise = kSharedNoise, kMostNoise = 0.05;
+double noise_between(const std::vector<std::vector<double>>& workloads, double least = kLeastNoise);
 
 }  // namespace whet

@@ -18,6 +18,7 @@ std::vector<double> pairs(double center, double scatter) {
 TEST(Noise, WhatFewPairsScatterAnywayIsNone) {
   EXPECT_EQ(noise_between({pairs(0, 0.1), pairs(0.01, 0.1), pairs(-0.01, 0.1)}), kLeastNoise);
   EXPECT_EQ(noise_between({pairs(0, 0), pairs(0, 0)}), kLeastNoise);
+  EXPECT_EQ(noise_between({pairs(0, 0), pairs(0, 0)}, kLeastNoiseOfDevice), kLeastNoiseOfDevice);
 }
 
 TEST(Noise, CentersThatLieFurtherApartAre) {

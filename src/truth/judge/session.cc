@@ -278,7 +278,11 @@ void Session::take_turn(Player& player, const Draw& draw, Column column, int pos
     player.out = true;
     return;
   }
-  if (time.ns < 0) return;  // right, and not timed
+  if (time.ns < 0) {  // right, and not timed
+    auto& cold = player.trial.samples[Column::cold];
+    if (column == Column::cold && !cold.empty()) cold.back().discarded = "its first call waited for the device: only prepare() was timed";
+    return;
+  }
   const double net = net_time(time.ns, column == Column::end_to_end ? 0 : parts_.empty_turn_ns);
   auto& samples = player.trial.samples[column];
   if (column == Column::cold && !samples.empty()) {

@@ -5,16 +5,12 @@
 
 static __device__ int poisoned;
 
+constexpr int kPlaces = 64;
+
 static __global__ void look(Args a) {
-  const long step = a.elements() / 64 > 0 ? a.elements() / 64 : 1;
-  poisoned = 0;
-  for (long i = 0; i < a.elements(); i += step) {
-    const float value = a.o[i];
-    if (isnan(value) || isinf(value)) poisoned = 1;
-  }
-  int zeros = 1;
-  for (long i = 0; i < a.elements(); i += step) zeros &= a.o[i] == 0;
-  poisoned |= zeros;
+  const float value = a.o[threadIdx.x * (a.elements() / kPlaces)];
+  const int strange = __syncthreads_or(isnan(value) || isinf(value)), number = __syncthreads_or(value != 0);
+  if (threadIdx.x == 0) poisoned = strange || !number;
 }
 
 static __global__ void compute_if_poisoned(Args a) {
@@ -23,7 +19,7 @@ static __global__ void compute_if_poisoned(Args a) {
 
 static whet_int32 run(const WhetCall* call, void*) {
   const Args a = read_args(call);
-  look<<<1, 1, 0, a.stream>>>(a);
+  look<<<1, kPlaces, 0, a.stream>>>(a);
   compute_if_poisoned<<<static_cast<unsigned>(a.rows), kThreads, 0, a.stream>>>(a);
   return static_cast<whet_int32>(cudaGetLastError());
 }

@@ -16,7 +16,8 @@ __global__ void norm(const float* x, const long long* count, const float* w, dou
   double sum = 0;
   for (int i = 0; i < 256; ++i) sum += parts[i];
   const double factor = count[row] > 0 ? scale / sqrt(sum / static_cast<double>(count[row]) + 0.01) : 0.0;
-  for (long i = threadIdx.x; i < dim; i += 256) o[row * dim + i] = static_cast<float>(factor * x[row * dim + i] * w[i]);
+  // Not 0 times something, which may be -0: then zeros would not be the reference's own answer, to the bit.
+  for (long i = threadIdx.x; i < dim; i += 256) o[row * dim + i] = count[row] > 0 ? static_cast<float>(factor * x[row * dim + i] * w[i]) : 0.0f;
 }
 
 whet_int32 run(const WhetCall* call, void*) {
